@@ -1,1 +1,1 @@
-"""Measurements: generated code and derivatives against hand-written code and other libraries."""
+"""Benchmark generated code and derivatives against hand-written code and other libraries."""

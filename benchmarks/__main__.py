@@ -1,4 +1,4 @@
-"""Measure, and add what was measured to the stored results.
+"""Measure, and merge the measurements into the stored results.
 
 ``python -m benchmarks --help`` lists the options. With OMP_NUM_THREADS=1 and on one core
 (``taskset -c 0``) no library uses more than one thread.

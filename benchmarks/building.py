@@ -1,4 +1,4 @@
-"""How long it takes to build a derivative and to generate its code, and how that grows."""
+"""Measure the time to build derivatives and generate code, and its growth exponents."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .contenders import installed
 
 n = symbols("n", integer=True, positive=True)
 SIZE = 4
-# JAX isn't asked for more layers than these: its trace recurses, and XLA takes minutes.
+# Maximum number of layers for JAX, whose trace recurses and whose XLA takes minutes.
 MAX_TRACED = 1000
 MAX_COMPILED = 100
 
 
 def network(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
-    """A multilayer perceptron: arguments, the loss, and the weights."""
+    """Build a multilayer perceptron: arguments, the loss, and the weights."""
     x = se.TensorSymbol(f"x{tag}", (n,))
     weights = [se.TensorSymbol(f"W{j}{tag}", (n, n)) for j in range(count)]
     h: Any = x
@@ -33,7 +33,7 @@ def network(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
 
 
 def shared(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
-    """y ← y y, a graph that is exponential as a tree."""
+    """Build y ← y y, a graph that is exponential as a tree."""
     M = se.TensorSymbol(f"M{tag}", (n, n))
     h: Any = M
     for j in range(count):
@@ -42,7 +42,7 @@ def shared(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
 
 
 def chain(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
-    """A product of matrices from the left."""
+    """Build a chain of matrix products."""
     x = se.TensorSymbol(f"x{tag}", (n,))
     factors = [se.TensorSymbol(f"M{j}{tag}", (n, n)) for j in range(count)]
     h: Any = x
@@ -52,7 +52,7 @@ def chain(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
 
 
 def iteration(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
-    """u ← sin(u) + x / 2."""
+    """Build u ← sin(u) + x / 2."""
     x = se.TensorSymbol(f"x{tag}", (n,))
     u: Any = x
     for _ in range(count):
@@ -61,7 +61,7 @@ def iteration(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
 
 
 def tower(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
-    """Layers that share one matrix."""
+    """Build layers that share one matrix."""
     x, A = se.TensorSymbol(f"x{tag}", (n,)), se.TensorSymbol(f"A{tag}", (n, n))
     h: Any = x
     for _ in range(count):
@@ -70,7 +70,7 @@ def tower(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
 
 
 def wide(count: int, tag: str) -> tuple[list[Any], Any, list[Any]]:
-    """A sum of different terms."""
+    """Build a sum of different terms."""
     x = se.TensorSymbol(f"x{tag}", (n,))
     total = sum([se.sin(j * x) for j in range(1, count + 1)], start=se.Zeros(n))
     return [x], total.sum(), [x]
@@ -84,12 +84,12 @@ GRAPHS: dict[str, Callable[[int, str], tuple[list[Any], Any, list[Any]]]] = {
     "tower": tower,
     "wide": wide,
 }
-# The place of what the derivative is by among the arguments, where it isn't the weights.
+# The position of the differentiated argument, where it isn't the weights.
 WRT = {"shared": 0, "iteration": 0, "tower": 1, "wide": 0}
 
 
 def plain(name: str, count: int) -> Callable[..., Any]:
-    """The same function of arrays, for JAX."""
+    """Return the function of a graph on arrays, for JAX."""
     import jax.numpy as jnp
 
     def network(x: Any, *weights: Any) -> Any:
@@ -127,7 +127,7 @@ def plain(name: str, count: int) -> Callable[..., Any]:
 
 
 def by_jax(name: str, count: int, compiled: bool) -> float | None:
-    """Seconds that JAX needs to trace the gradient, or to lower and compile it."""
+    """Return the seconds that JAX needs to trace the gradient, or to lower and compile it."""
     if not installed("jax") or count > (MAX_COMPILED if compiled else MAX_TRACED):
         return None
     import jax
@@ -146,14 +146,14 @@ def by_jax(name: str, count: int, compiled: bool) -> float | None:
 
 
 def run(counts: tuple[int, ...] = (10, 100, 1000, 10000), repeats: int = 3) -> list[dict[str, Any]]:
-    """A row for each graph and size: milliseconds for us and for JAX."""
+    """Return a row for each graph and size: milliseconds for us and for JAX."""
     rows = []
     for name, make in GRAPHS.items():
         for count in counts:
             bare = build = generate = float("inf")
             for repeat in range(repeats):
                 clear_cache()
-                # Other names each time: derivatives are remembered.
+                # New names each time, because derivatives are memoised.
                 arguments, loss, wrt = make(count, f"_{count}_{repeat}")
                 start = time.perf_counter()
                 unsimplified = se.gradient(loss, wrt, simplify=False)
@@ -184,7 +184,7 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def exponent(rows: list[dict[str, Any]], graph: str, key: str) -> float | None:
-    """The growth exponent between the two largest sizes."""
+    """Return the growth exponent between the two largest sizes."""
     found = [(row["count"], row[key]) for row in rows if row["graph"] == graph and row[key]]
     if len(found) < 2:
         return None

@@ -1,4 +1,4 @@
-"""What a problem is, and the data and expressions that several of them need."""
+"""Define benchmark cases, and data and expressions that several of them share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import sympy_einsum as se
 
-# Whose namespaces the plain functions are written for; the last has no slices, maxima of arrays or
+# The libraries whose namespaces plain functions use; the last lacks slices, maxima of arrays and
 # factorizations.
 LIKE_NUMPY = ("jax", "torch", "autograd", "pytensor")
 EVERY_PEER = (*LIKE_NUMPY, "tensorgrad")
@@ -18,12 +18,12 @@ EVERY_PEER = (*LIKE_NUMPY, "tensorgrad")
 
 @dataclass(eq=False)
 class Case:
-    """A problem.
+    """Define a problem.
 
-    ``build`` gives our arguments and expressions, ``data`` the arrays for a size, ``hand`` the
-    program written by hand, ``plain`` the function of a namespace and the arrays that peers
-    differentiate ``order`` times by argument ``wrt``, with its value if ``value``; ``peers`` are
-    those whose namespaces it is written for; ``semiring`` is what ours is evaluated in.
+    ``build`` returns our arguments and expressions, ``data`` the arrays for a size. ``hand`` is the
+    hand-written program. ``plain`` is the function of a namespace and the arrays that ``peers``
+    differentiate ``order`` times with respect to argument ``wrt``, also returning its value if
+    ``value``. ``semiring`` is the semiring in which ours is evaluated.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Case:
     semiring: str | None = None
 
     def is_among(self, parts: Collection[str]) -> bool:
-        """Whether the name contains one of some texts."""
+        """Tell whether the name contains one of some texts."""
         return any(part in self.name for part in parts)
 
     def of(self, xp: Any, *values: Any) -> Any:
-        """The value by a peer's namespace."""
+        """Return the function in a peer's namespace."""
         assert self.plain is not None
         return self.plain(xp, *values)
 

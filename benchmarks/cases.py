@@ -1,5 +1,5 @@
-"""The problems: an expression, the best program that we can write by hand, and the plain function
-that the other libraries differentiate. One entry each; sizes are tiny, mid and large."""
+"""List the cases: an expression, the best hand-written program, and the plain function that other
+libraries differentiate, for sizes tiny, mid and large."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ W1, W2 = se.TensorSymbol("W1", (n, k)), se.TensorSymbol("W2", (k, r))
 Z = se.TensorSymbol("Z", (m, r))
 
 
-# --- what a specialist writes ---------------------------------------------------------------------
+# --- hand-written programs ---------------------------------------------------------------------
 
 
 def sigmoid(z: Any) -> Any:
@@ -149,7 +149,7 @@ def chain_gradient(u: Any, v: Any, *M: Any) -> Any:
 
 
 def ladder() -> tuple[list[Any], list[list[int]]]:
-    """A network of 16 tensors, two rows of eight."""
+    """Build a network of 16 tensors, two rows of eight."""
     names: dict[Any, int] = {}
     tensors, labels = [], []
     for row in range(2):
@@ -183,7 +183,7 @@ def softmax_rows(S: Any) -> Any:
 def multinomial_gradient(X: Any, Y: Any, W: Any) -> Any:
     S = X.dot(W)
     top = S.max(axis=1, keepdims=True)
-    # The rows of Y add up to one, so the largest scores cancel in the value.
+    # The rows of Y sum to one, so the largest scores cancel in the value.
     S -= top
     E = np.exp(S)
     total = E.sum(axis=1, keepdims=True)
@@ -206,14 +206,14 @@ def network_gradient(X: Any, Z: Any, W1: Any, W2: Any) -> Any:
 
 
 def with_blocks(H: Any, X: Any, weights: Any) -> Any:
-    """Adds X' diag(w) X for each column of weights where both classes or units are that one."""
+    """Add X' diag(w) X for each column of weights to the block of that class or unit."""
     for j, w in enumerate(weights.T):
         H[:, j, :, j] += (X.T * w).dot(X)
     return H
 
 
 def gram_of_products(X: Any, P: Any) -> Any:
-    """Σ over rows of X ⊗ P ⊗ X ⊗ P."""
+    """Sum X ⊗ P ⊗ X ⊗ P over rows."""
     Z = (X[:, :, None] * P[:, None, :]).reshape(len(X), -1)
     return Z.T.dot(Z).reshape((X.shape[1], P.shape[1]) * 2)
 

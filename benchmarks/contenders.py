@@ -1,6 +1,6 @@
-"""The contenders: ours, the program written by hand, and other libraries if they are installed.
+"""List the contenders: ours, the hand-written program, and installed other libraries.
 
-One row of ``CONTENDERS`` each. To add one, write what makes its call and its row.
+Each is one row of ``CONTENDERS``. To add one, write the function that makes its call, and the row.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Contender:
-    """Who runs: ``make`` gives the call for a case and its data, ``package`` has to be installed,
-    and ``is_peer`` says that the library takes the derivatives itself, Hessians of so many entries
-    at most: they are made row by row, which takes minutes for larger ones.
+    """Define a contender: ``make`` returns the call for a case and its data, ``package`` must be
+    installed, and ``is_peer`` says that the library differentiates by itself, Hessians up to a
+    number of entries, because it computes them row by row, which takes minutes for larger ones.
     """
 
     make: Callable[[Case, list[Any]], Call]
@@ -36,11 +36,11 @@ class Contender:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can run here."""
+        """Tell whether it can run here."""
         return installed(self.package)
 
     def takes(self, case: Case, data: list[Any]) -> bool:
-        """Whether the case is written for it, and not too large."""
+        """Tell whether it supports the case, and the case isn't too large."""
         if not self.is_peer:
             return case.semiring is None or self.package != "numba"
         size = sum(np.size(data[place]) for place in np.atleast_1d(case.wrt))
@@ -49,12 +49,12 @@ class Contender:
 
 
 def installed(package: str) -> bool:
-    """whether there is a package; the empty name stands for none."""
+    """Tell whether a package is installed; the empty name always is."""
     return not package or importlib.util.find_spec(package) is not None
 
 
 def flat(value: Any) -> list[Any]:
-    """All arrays of a nested result, as NumPy's."""
+    """Flatten a nested result to NumPy arrays."""
     if isinstance(value, (list, tuple)):
         return [leaf for part in value for leaf in flat(part)]
     return [np.asarray(value)]
@@ -67,7 +67,7 @@ def ours(case: Case, data: list[Any], check: bool = True, backend: str = "numpy"
 
 
 def ours_by_jax(case: Case, data: list[Any]) -> Call:
-    """The JAX backend, compiled."""
+    """Compile by our JAX backend and jit."""
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -91,7 +91,7 @@ def hand(case: Case, data: list[Any]) -> Call:
 
 
 def by_jax(case: Case, data: list[Any]) -> Call:
-    """Compiled, the faster of forward over reverse and reverse over reverse."""
+    """Compile by jit, the faster of forward over reverse and reverse over reverse."""
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -143,7 +143,7 @@ def by_autograd(case: Case, data: list[Any]) -> Call:
 
 
 def by_pytensor(case: Case, data: list[Any], mode: str = "NUMBA") -> Call:
-    """Compiled by Numba or to C, for arrays of any lengths."""
+    """Compile by Numba or to C, for arrays of any lengths."""
     arrays = [np.asarray(value) for value in data]
     kinds = tuple((array.dtype.name, array.ndim) for array in arrays)
     function = _pytensor_function(case, kinds, mode)
@@ -152,11 +152,11 @@ def by_pytensor(case: Case, data: list[Any], mode: str = "NUMBA") -> Call:
 
 @cache
 def _pytensor_function(case: Case, kinds: tuple[tuple[str, int], ...], mode: str) -> Any:
-    """Compiling takes seconds, and serves all sizes."""
+    """Compile once for all sizes, because it takes seconds."""
     import pytensor
     import pytensor.tensor as pt
 
-    # A rewriting that fails is left out; by default it is told at length.
+    # Skip failing rewrites silently; by default each prints a long report.
     pytensor.config.on_opt_error = "ignore"
     arguments = [pt.tensor(dtype=name, shape=(None,) * order) for name, order in kinds]
     value = case.of(pt, *arguments)
@@ -184,6 +184,6 @@ CONTENDERS = {
     "PyTensor": Contender(by_pytensor, "pytensor", is_peer=True),
     "tensorgrad": Contender(named_edges.compiled, "tensorgrad", is_peer=True, most_entries=6e6),
 }
-# Whose best is compared: our backends as users call them, and the libraries that differentiate.
+# The groups whose best is compared: our backends with argument checks, and other libraries.
 OURS = tuple(n for n in CONTENDERS if n.startswith("ours") and n != "ours, no checks")
 PEERS = tuple(name for name, contender in CONTENDERS.items() if contender.is_peer)

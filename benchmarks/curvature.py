@@ -1,4 +1,4 @@
-"""Hessians of problems of positions, running sums and maxima."""
+"""Define cases of Hessians of slices, running sums and maxima."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def total_variation_hessian(X: Any) -> Any:
 
 
 def recurrent_hessian(S: Any, start: Any, target: Any, W: Any, U: Any) -> Any:
-    """By the first state."""
+    """Return the Hessian with respect to the first state."""
     inputs = S.dot(U.T)
     states = np.empty((STEPS, len(start)))
     h = start
@@ -99,7 +99,7 @@ def recurrent_hessian(S: Any, start: Any, target: Any, W: Any, U: Any) -> Any:
 
 
 def hidden_markov_hessian(first: Any, seen: Any, move: Any) -> Any:
-    """By the first scores: that of the sum over all ways from each state."""
+    """Return the Hessian with respect to the first scores, via sums over all paths from a state."""
     back = seen[-1]
     for t in range(STEPS - 2, -1, -1):
         scores = move + back

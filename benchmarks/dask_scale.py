@@ -1,8 +1,8 @@
-"""Data larger than memory, with Dask: ``python -m benchmarks.dask_scale`` writes results-dask.md.
+"""Measure data larger than memory with Dask: ``python -m benchmarks.dask_scale``.
 
-Two workers with 4 GB of memory each work on 20 GB of random numbers, which are made chunk by chunk
-when they are needed. Ours (``backend="dask"``) against Dask's arrays written by hand.
-``--gigabytes`` and ``--memory`` take other sizes.
+Two workers with 4 GB of memory each process 20 GB of random numbers, generated chunk by chunk on
+demand. Compares ours (``backend="dask"``) with hand-written Dask code, and writes results-dask.md.
+``--gigabytes`` and ``--memory`` set other sizes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CHUNK = 128e6  # bytes
 
 @dataclass(frozen=True)
 class Problem:
-    """What is computed, of which arguments, with how many columns of X, and how by hand."""
+    """Define a problem: expressions, arguments, the columns of X, and the hand-written program."""
 
     name: str
     arguments: Sequence[Expr]
@@ -110,7 +110,7 @@ PROBLEMS = [
 
 
 def data(problem: Problem, gigabytes: float) -> list[Any]:
-    """Its arguments, chunked along the rows of X, from one seed."""
+    """Make the arguments, chunked along the rows of X, from a fixed seed."""
     lengths = {m: int(gigabytes * 1e9 / 8 / problem.columns), n: problem.columns, k: 10}
     rows = int(CHUNK / 8 / problem.columns)
     random = da.random.default_rng(0)
@@ -125,12 +125,12 @@ def data(problem: Problem, gigabytes: float) -> list[Any]:
 
 
 def tasks(results: Any) -> int:
-    """How many tasks a computation has before the scheduler fuses them."""
+    """Count the tasks of a computation before fusion."""
     return len(dask.delayed(results).__dask_graph__())
 
 
 def measured(problem: Problem, gigabytes: float, client: Client) -> dict[str, Any]:
-    """One row: seconds, the largest memory of a worker, tasks per chunk of X."""
+    """Measure one row: seconds, the peak memory of a worker, tasks per chunk of X."""
     ours = se.lambdify(problem.arguments, problem.build(), "dask")
     row: dict[str, Any] = {"problem": problem.name}
     found = {}
@@ -138,7 +138,7 @@ def measured(problem: Problem, gigabytes: float, client: Client) -> dict[str, An
         arguments = data(problem, gigabytes)
         client.run(_forget_peak)
         start = perf_counter()
-        # Large results are summed, so that they needn't fit here.
+        # Sum large results, which need not fit into memory.
         results = [
             value.sum() if value.size > 1e6 else value for value in _listed(function(*arguments))
         ]
@@ -163,14 +163,14 @@ def _forget_peak() -> None:
 
 
 def _peak() -> float:
-    """The most memory that this process has held since then, in GB."""
+    """Return the peak memory of this process since the reset, in GB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     (line,) = [line for line in lines if line.startswith("VmHWM")]
     return int(line.split()[1]) * 1024 / 1e9
 
 
 def written(rows: Sequence[Mapping[str, Any]], gigabytes: float, memory: str) -> str:
-    """The page of results."""
+    """Format the page of results."""
     versions = ", ".join(f"{key} {value}" for key, value in machine().items())
     names = list(rows[0])
     parts = [

@@ -1,4 +1,4 @@
-"""How long a call takes, from tiny to large, as a ratio to the program written by hand."""
+"""Measure the time of a call, from tiny to large, as a ratio to the hand-written program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .cases import CASES
 from .contenders import CONTENDERS, flat
 from .timing import interleaved, timed
 
-# A contender that takes so much longer than the hand-written code is timed once only, in seconds.
+# A contender slower by this many seconds is timed only once.
 SLOW = 0.5
 
 
@@ -22,14 +22,14 @@ def run(
     only: Collection[str] = ("",),
     seconds: float = 0.7,
 ) -> list[dict[str, Any]]:
-    """A row for each case and size: the seconds by hand, and the ratios of all others to that."""
+    """Return a row for each case and size: seconds by hand, and ratios of all others to that."""
     rows = []
     for case in filter(lambda case: case.is_among(only), CASES):
         for size in sizes:
             data = case.data(*case.sizes[size])
             calls, slow, failed = calls_of(case, data, contenders)
-            # Two races against the hand-written code: the threads of other libraries go on
-            # spinning after a call, and would disturb whoever comes next.
+            # Time ours and peers separately against the hand-written code, because threads of
+            # other libraries keep spinning after a call and would slow down the next one.
             own = {name: call for name, call in calls.items() if not CONTENDERS[name].package}
             others = {name: call for name, call in calls.items() if name not in own}
             medians = interleaved(own, seconds)
@@ -48,8 +48,8 @@ def run(
 def calls_of(
     case: Case, data: list[Any], contenders: Collection[str]
 ) -> tuple[dict[str, Callable[[], Any]], dict[str, float], dict[str, str]]:
-    """The calls that are timed, after their results were compared; the times of slow ones; and why
-    others aren't timed."""
+    """Compare results, and return the calls to time, the times of slow ones, and why others aren't
+    timed."""
     calls, slow, failed = {}, {}, {}
     expected = flat(case.hand(*data))
     for name, contender in CONTENDERS.items():
@@ -70,7 +70,7 @@ def calls_of(
 
 
 def check(found: list[Any], expected: list[Any]) -> None:
-    """All results are those of the hand-written program; one that gives fewer has the first."""
+    """Assert that results equal the first ones of the hand-written program."""
     for result, value in zip(found, expected, strict=False):
         scale = np.abs(value).max(initial=1e-300)
         error = np.abs(np.subtract(result, value, dtype=float)).max(initial=0)

@@ -1,8 +1,8 @@
-"""The experiments of Laue, Mitterreiter and Giesen (NeurIPS 2018, section 4): three problems, the
-function with its gradient and the Hessian, over growing lengths.
+"""Repeat the experiments of Laue, Mitterreiter and Giesen (NeurIPS 2018, section 4): three
+problems, value with gradient and Hessian, over growing lengths.
 
-The paper measured TensorFlow 1.10, PyTorch 0.4, Theano 1.0 and autograd 1.2; PyTensor is what
-became of Theano. A contender isn't asked for larger problems once a call took too long.
+The paper measured TensorFlow 1.10, PyTorch 0.4, Theano 1.0 and autograd 1.2; PyTensor is
+Theano's successor. A contender that exceeds the time limit skips larger problems.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .tables import shown, table
 from .timing import interleaved, timed
 
 RANK = 5
-# A call that takes longer ends the row of a contender, in seconds.
+# Time limit of a call in seconds.
 LONGEST = 0.1
 RUNNERS = {name: CONTENDERS[name] for name in CONTENDERS if name != "ours, no checks"} | {
     "PyTensor in C": Contender(partial(by_pytensor, mode="CVM"), "pytensor", is_peer=True)
@@ -53,7 +53,7 @@ EXPERIMENTS = [
 def run(
     contenders: Collection[str], only: Collection[str] = ("",), seconds: float = 0.7
 ) -> list[dict[str, Any]]:
-    """A row for each problem and length: the seconds of a call."""
+    """Return a row for each problem and length: the seconds of a call."""
     rows = []
     for case in filter(lambda case: case.is_among(only), EXPERIMENTS):
         chosen = {k: v for k, v in RUNNERS.items() if k in contenders and v.is_installed}
@@ -68,7 +68,7 @@ def run(
 def measured(
     case: Case, sizes: tuple[int, ...], chosen: dict[str, Contender], seconds: float
 ) -> dict[str, Any]:
-    """One row; all give the same."""
+    """Measure one row, after comparing the results."""
     data = case.data(*sizes)
     calls, slow = {}, {}
     expected = flat(case.hand(*data))
@@ -84,7 +84,7 @@ def measured(
 
 
 def exponent(rows: list[dict[str, Any]], name: str) -> float | None:
-    """The growth exponent between the two largest lengths of a contender."""
+    """Return the growth exponent between the two largest lengths of a contender."""
     found = [(row["n"], row[name]) for row in rows if name in row][-2:]
     if len(found) < 2:
         return None
@@ -93,7 +93,7 @@ def exponent(rows: list[dict[str, Any]], name: str) -> float | None:
 
 
 def experiments_text(rows: list[dict[str, Any]]) -> str:
-    """Milliseconds, how they grow, and rows for what wasn't measured."""
+    """Format milliseconds, growth exponents, and what wasn't measured."""
     names = [name for name in RUNNERS if any(name in row for row in rows)]
     body: list[list[Any]] = []
     for case in dict.fromkeys(row["case"] for row in rows):
@@ -114,7 +114,7 @@ def experiments_text(rows: list[dict[str, Any]]) -> str:
 
 
 def panels(rows: list[dict[str, Any]]) -> list[Panel]:
-    """Time over n in ms, a panel for each problem."""
+    """Plot time in ms over n, a panel for each problem."""
     found = []
     for case in dict.fromkeys(row["case"] for row in rows):
         own = [row for row in rows if row["case"] == case]

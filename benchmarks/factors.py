@@ -1,5 +1,5 @@
-"""Problems whose matrices are factored: Gaussian processes, ridge regression, a step of Kalman's
-filter, the normal density. By hand each matrix is factored once, by LAPACK."""
+"""Define cases with factorizations: Gaussian processes, ridge regression, a Kalman filter step, the
+normal density. The hand-written programs factor each matrix once, by LAPACK."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ x, mean, y = se.TensorSymbol("x", n), se.TensorSymbol("mean", n), se.TensorSymbo
 
 
 def factor_and_solve(K: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Cholesky's factor as LAPACK stores it, inv(K) @ x, and x' inv(K) x + log det K."""
+    """Return the Cholesky factor as LAPACK stores it, inv(K) @ x, and x' inv(K) x + log det K."""
     from scipy.linalg import lapack
 
     U = lapack.dpotrf(K.T)[0]
@@ -41,7 +41,7 @@ def inverse_by(U: Any) -> Any:
 
 
 def density_gradient(K: Any, x: Any) -> Any:
-    """What a quadratic form and a determinant have in common."""
+    """Return the gradient of a quadratic form plus log-determinant, from one factor."""
     U, a, value = factor_and_solve(K, x)
     outer = a[:, None] * a
     return value, a, np.subtract(inverse_by(U), outer, out=outer)

@@ -1,5 +1,5 @@
-"""Problems of Fourier transforms. By hand all of them are of real numbers, of which half of the
-frequencies are enough; the weights of those that stand for two are put where arrays are small."""
+"""Define cases of Fourier transforms. The hand-written programs use real transforms, with half of
+the frequencies, and apply the weights of conjugate pairs to the smallest arrays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def filtered(xp: Any, x: Any, gains: Any, target: Any) -> Any:
 
 
 def whittle(xp: Any, x: Any, logs: Any) -> Any:
-    """How unlikely a signal is, from the logarithms of its spectral density."""
+    """Return Whittle's negative log-likelihood, given the logarithms of the spectral density."""
     return xp.sum(logs + xp.abs(xp.fft.rfft(x)) ** 2 / x.shape[0] * xp.exp(-logs))
 
 
@@ -61,7 +61,7 @@ def squares(z: Any) -> Any:
 
 
 def back(z: Any, length: int) -> Any:
-    """The gradient by a real signal from half of that by its frequencies, which is overwritten."""
+    """Map the gradient of half of the frequencies, which is overwritten, to that of the signal."""
     z[..., 1 : (length + 1) // 2] *= 0.5
     found = np.fft.irfft(z, length, norm="forward")
     found *= 2
@@ -131,7 +131,7 @@ def deblurring_gradient(X: Any, blur: Any, image: Any) -> Any:
     e = np.fft.irfft2(np.fft.rfft2(X) * blur, X.shape)
     e -= image
     z, even = np.fft.rfft2(e), blur.copy()
-    for k in {0, columns // 2 if columns % 2 == 0 else 0}:  # these stand for their conjugates
+    for k in {0, columns // 2 if columns % 2 == 0 else 0}:  # these represent their conjugates too
         even[:, k] += even[-np.arange(rows), k]
         even[:, k] *= 0.5
     z *= even

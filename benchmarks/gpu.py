@@ -1,8 +1,8 @@
-"""The same problems on a GPU: ``python -m benchmarks.gpu`` writes results-gpu.md.
+"""Run the cases on a GPU: ``python -m benchmarks.gpu`` writes results-gpu.md.
 
-Ours (``backend="cupy"``) against CuPy written by hand, JAX jit, torch.func and torch.compile, in
-float64 and float32, and the kernels that ours and the hand-written program launch. Without a GPU
-it says so and stops.
+Compares ours (``backend="cupy"``) with hand-written CuPy code, JAX jit, torch.func and
+torch.compile, in float64 and float32, and counts kernel launches. Without a GPU it prints a message
+and stops.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def measured(case: Case, size: str, kind: str, cupy: Any) -> dict[str, Any]:
-    """One row: the contenders in turn, each followed by a synchronisation."""
+    """Measure one row: all contenders in turn, each followed by a synchronisation."""
     data = [np.asarray(value, kind) for value in case.data(*case.sizes[size])]
     arrays = [cupy.asarray(value) for value in data]
     arguments, exprs = case.build()
@@ -78,7 +78,7 @@ def measured(case: Case, size: str, kind: str, cupy: Any) -> dict[str, Any]:
 
 
 def synchronised(call: Callable[[], Any], wait: Callable[[], Any]) -> Callable[[], Any]:
-    """A call that ends when the device has finished."""
+    """Wrap a call to wait for the device."""
 
     def run() -> None:
         call()
@@ -88,7 +88,7 @@ def synchronised(call: Callable[[], Any], wait: Callable[[], Any]) -> Callable[[
 
 
 def on_device(case: Case, cupy: Any) -> Callable[..., Any]:
-    """The hand-written program with CuPy in the place of NumPy."""
+    """Return the hand-written program with NumPy replaced by CuPy."""
 
     def run(*arrays: Any) -> Any:
         numpy, problems.np = problems.np, cupy
@@ -101,7 +101,7 @@ def on_device(case: Case, cupy: Any) -> Callable[..., Any]:
 
 
 def launches(call: Callable[[], Any]) -> int | None:
-    """How many kernels a call launches, by torch's profiler, which sees those of all libraries."""
+    """Count the kernels that a call launches, by torch's profiler, which sees all libraries."""
     if not installed("torch"):
         return None
     import torch
@@ -115,7 +115,7 @@ def launches(call: Callable[[], Any]) -> int | None:
 
 
 def peers(case: Case, data: list[Any]) -> dict[str, Callable[[], Any]]:
-    """JAX and PyTorch on the same device."""
+    """Return the calls of JAX and PyTorch on the device."""
     calls: dict[str, Callable[[], Any]] = {}
     if case.plain is None:
         return calls

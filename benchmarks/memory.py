@@ -1,4 +1,4 @@
-"""The most memory that a call takes beyond its arguments, ours against hand-written code."""
+"""Measure the peak memory of a call beyond its arguments, ours against hand-written code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .contenders import hand, ours
 
 
 def peak(call: Callable[[], Any]) -> int:
-    """Bytes, the result included; NumPy reports its arrays to tracemalloc."""
+    """Return the peak in bytes, result included; NumPy reports its arrays to tracemalloc."""
     call()
     tracemalloc.start()
     call()
@@ -21,7 +21,7 @@ def peak(call: Callable[[], Any]) -> int:
 
 
 def run(only: Collection[str] = ("",), size: str = "large") -> list[dict[str, Any]]:
-    """A row for each case: bytes by hand and the ratio of ours."""
+    """Return a row for each case: bytes by hand and the ratio of ours."""
     rows = []
     for case in filter(lambda case: case.is_among(only), CASES):
         data = case.data(*case.sizes[size])

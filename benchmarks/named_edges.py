@@ -1,7 +1,7 @@
-"""tensorgrad as a peer: its tensors, whose axes have names, as arrays whose axes have places.
+"""Adapt tensorgrad, whose axes have names, to NumPy's positional axes.
 
-With them the plain functions of the cases are written in its language too. Only what its
-documentation shows is used. It needs a PyTorch that still has named tensors (before 2.13).
+The adapter runs the cases' plain functions on it, with documented features only. It needs a PyTorch
+with named tensors (before 2.13).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _numbers = count()
 
 @dataclass
 class Placed:
-    """A tensor, and its edges in the order of the axes: none where the length is 1."""
+    """Hold a tensor and its edges in the order of the axes, None for an axis of length 1."""
 
     tensor: Any
     edges: list[str | None]
 
     def fresh(self) -> Placed:
-        """The same with names that nothing else has."""
+        """Rename the edges to fresh names."""
         names = {edge: f"e{next(_numbers)}" for edge in self.edges if edge}
         return Placed(self.tensor.rename(**names), [edge and names[edge] for edge in self.edges])
 
     def __getitem__(self, key: tuple[slice | None, ...]) -> Placed:
-        """New axes of length 1 where the key has None."""
+        """Insert axes of length 1 where the key has None."""
         edges = iter(self.edges)
         return Placed(self.tensor, [None if part is None else next(edges) for part in key])
 
@@ -51,7 +51,7 @@ class Placed:
         return Placed(F.dot(left.tensor, meeting, dim=edge), [*left.edges[:-1], *kept])
 
     def _with(self, other: Any, combined: Callable[[Any, Any], Any]) -> Placed:
-        """A number with each entry, or arrays of one order entry by entry."""
+        """Combine with a number, or with an array of the same order, entry by entry."""
         if not isinstance(other, Placed):
             return Placed(combined(self.tensor, other), self.edges)
         left, right = self.fresh(), other.fresh()
@@ -84,7 +84,7 @@ class Placed:
 
 
 def _namespace() -> SimpleNamespace:
-    """What the cases call of NumPy."""
+    """Return the part of NumPy's namespace that the cases call."""
     import tensorgrad.functions as F
 
     def entrywise(function: Callable[[Any], Any]) -> Callable[[Placed], Placed]:
@@ -106,7 +106,7 @@ def _namespace() -> SimpleNamespace:
         return Placed(F.sum(product, summed) if summed else product, list(output))
 
     def maximum(_: int, value: Placed) -> Placed:
-        """With 0, which is all that the cases ask."""
+        """Take the maximum with 0, the only one in the cases."""
         return Placed(F.relu(value.tensor), value.edges)
 
     entries = {name: entrywise(getattr(F, name)) for name in ("exp", "log", "tanh")}
@@ -114,7 +114,7 @@ def _namespace() -> SimpleNamespace:
 
 
 def compiled(case: Case, data: list[Any]) -> Callable[[], Any]:
-    """A call of the program that its compiler makes, for the arrays of a case."""
+    """Compile a case by tensorgrad, and return the call for its arrays."""
     import tensorgrad as tg
     import torch
     from sympy import Symbol
@@ -128,7 +128,7 @@ def compiled(case: Case, data: list[Any]) -> Callable[[], Any]:
     ]
     value = case.of(_namespace(), *[Placed(v, list(v.edges)) for v in variables]).tensor
     derivatives = [variables[place] for place in np.atleast_1d(case.wrt)]
-    # Simplified: compiled as they are, second derivatives of larger arrays are zero.
+    # Simplify, because unsimplified second derivatives of larger arrays compile to zero.
     results = [value.grad(variable).full_simplify() for variable in derivatives]
     edges: list[list[str]] = [list(variable.edges) for variable in derivatives]
     if case.order == 2:

@@ -1,4 +1,4 @@
-"""Plots on logarithmic axes, as small SVG files that need no library."""
+"""Draw plots on logarithmic axes as small SVG files, without a library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from math import ceil, floor, log10
 from pathlib import Path
 
-# Ours are red, what is written by hand is grey.
+# Ours are red, hand-written programs grey.
 COLOURS = {
     "hand": "#999999", "ours": "#d62728", "ours by JAX": "#ff9896", "ours by Numba": "#7f0000",
     "ours by PyTorch": "#f7b6d2",
@@ -23,8 +23,8 @@ COLUMNS = 3
 
 @dataclass
 class Panel:
-    """A plot: the points of each line. With ``names`` the horizontal axis has these at 0, 1, …;
-    otherwise it is logarithmic. The vertical axis is.
+    """Define a plot by the points of each line. The vertical axis is logarithmic, and so is the
+    horizontal one, unless ``names`` label the positions 0, 1, ….
     """
 
     title: str
@@ -33,7 +33,7 @@ class Panel:
 
 
 def draw(panels: Sequence[Panel], path: Path) -> None:
-    """Write the panels, and which line is whose, above them."""
+    """Write the panels with a legend above them."""
     labels = list(dict.fromkeys(name for panel in panels for name in panel.lines))
     colours = {label: COLOURS.get(label, "black") for label in labels}
     rows = ceil(len(panels) / COLUMNS)
@@ -62,7 +62,7 @@ def _panel(panel: Panel, colours: Mapping[str, str]) -> list[str]:
     start, end = (0, len(panel.names) - 1) if panel.names else (min(across), max(across))
 
     def at(x: float, y: float) -> tuple[float, float]:
-        """Where a point of the axes' own scales is."""
+        """Map a point in data coordinates to pixels."""
         share, rise = (x - start) / ((end - start) or 1), (y - low) / (high - low)
         return (
             round(LEFT + share * (WIDTH - LEFT - RIGHT), 1),

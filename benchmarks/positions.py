@@ -1,4 +1,4 @@
-"""Problems of positions: slices, entries, rows of data, one vector that packs all parameters."""
+"""Define cases of slices, entries, recurrences over rows, and packed parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sympy_einsum as se
 from .case import Case, normal, three, with_gradient
 
 m, n, k = symbols("m n k", integer=True, positive=True)
-STEPS = 10  # of recurrences: they are written out
+STEPS = 10  # of recurrences, which are unrolled
 EPSILON = 0.01
 
 x, X = se.TensorSymbol("x", (n,)), se.TensorSymbol("X", (m, n))

@@ -1,4 +1,4 @@
-"""The results as JSON, which later runs add to, and from it Markdown and plots."""
+"""Store results as JSON, merging those of later runs, and report them as Markdown and plots."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PACKAGES = (
     "numba",
 )  # fmt: skip
 SIZES = ("tiny", "mid", "large")
-# Differences below this are a draw.
+# Ratios closer to 1 are a draw.
 DRAW = 1.05
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Describe the machine and the versions."""
     model = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -47,12 +47,12 @@ def machine() -> dict[str, Any]:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The mean of ratios."""
+    """Return the geometric mean of ratios."""
     return exp(sum(map(log, values)) / len(values))
 
 
 def evaluation_text(rows: Rows) -> str:
-    """The best of ours against the best peer, then all ratios."""
+    """Compare the best of ours with the best peer, then list all ratios."""
     names = [name for name in CONTENDERS if name != "hand" and any(name in row for row in rows)]
     header = ["case", "size", "hand (µs)", *names]
     body = [[r["case"], r["size"], r["hand"] * 1e6, *[r.get(name) for name in names]] for r in rows]
@@ -73,18 +73,18 @@ def evaluation_text(rows: Rows) -> str:
 
 
 def best(row: dict[str, Any], names: Sequence[str]) -> str | None:
-    """The fastest of some contenders."""
+    """Return the fastest of some contenders."""
     return min((name for name in names if name in row), key=row.__getitem__, default=None)
 
 
 def lead(row: dict[str, Any]) -> float | None:
-    """The time of the best of ours over that of the best peer."""
+    """Return the time of the best of ours over that of the best peer."""
     own, peer = best(row, OURS), best(row, PEERS)
     return None if own is None or peer is None else row[own] / row[peer]
 
 
 def best_text(rows: Rows) -> str:
-    """The best of ours over the best peer, a line for each case, and who is ahead how often."""
+    """Tabulate the best of ours over the best peer for each case, and count who is ahead."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
         ratio = lead(row)
@@ -106,7 +106,7 @@ def best_text(rows: Rows) -> str:
 
 
 def building_text(rows: Rows) -> str:
-    """Milliseconds and growth exponents."""
+    """Tabulate milliseconds and growth exponents."""
     header = ["graph", "count", "gradient, unsimplified", "gradient", "code", "JAX trace"]
     header.append("JAX lower and compile")
     keys = ["graph", "count", "unsimplified", "build", "generate", "jax trace", "jax compile"]
@@ -119,14 +119,14 @@ def building_text(rows: Rows) -> str:
 
 
 def memory_text(rows: Rows) -> str:
-    """Megabytes and ratios."""
+    """Tabulate megabytes and ratios."""
     return table(
         ["case, large", "hand (MB)", "ours / hand"],
         [[row["case"], row["hand"] / 1e6, row["ours"]] for row in rows],
     )
 
 
-# For each part its title, its text, and what tells its rows apart.
+# The title, the text and the key of the rows of each part.
 SECTIONS = {
     "evaluation": ("Evaluation", evaluation_text, ("case", "size")),
     "experiments": ("The three problems of 2018, growing", experiments_text, ("case", "n")),
@@ -137,7 +137,7 @@ SECTIONS = {
 
 
 def merged(stored: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
-    """Both: a row that was measured again keeps the contenders that weren't.
+    """Merge measurements into stored results; a row keeps contenders that weren't measured again.
 
     Raises
     ======
@@ -160,7 +160,7 @@ def merged(stored: dict[str, Any], measured: dict[str, Any]) -> dict[str, Any]:
 
 
 def results_text(results: dict[str, Any]) -> str:
-    """All results as Markdown."""
+    """Format all results as Markdown."""
     text = ["# Benchmark results", ", ".join(f"{k} {v}" for k, v in results["machine"].items())]
     for part, (title, render, _) in SECTIONS.items():
         if part in results:
@@ -169,7 +169,7 @@ def results_text(results: dict[str, Any]) -> str:
 
 
 def write(measured: dict[str, Rows], folder: Path, fresh: bool = False) -> None:
-    """results.json with what it had, unless all is fresh; results.md and the plots from it."""
+    """Write results.json, merged with its old content unless ``fresh``, results.md and plots."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "results.json"
     results: dict[str, Any] = {"machine": machine(), **measured}
@@ -184,7 +184,7 @@ def write(measured: dict[str, Rows], folder: Path, fresh: bool = False) -> None:
 
 
 def ratios(rows: Rows) -> list[Panel]:
-    """Ratios over size, a panel for each case."""
+    """Plot ratios over size, a panel for each case."""
     found = []
     for case in dict.fromkeys(row["case"] for row in rows):
         own = [row for row in rows if row["case"] == case]

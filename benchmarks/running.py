@@ -1,4 +1,4 @@
-"""Problems of running sums and products, and of maxima."""
+"""Define cases of running sums, running products and maxima."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ blocks = se.TensorSymbol("blocks", (m, 2, n, 2))
 
 
 def cox(xp: Any, X: Any, died: Any, beta: Any) -> Any:
-    """The partial likelihood of lives sorted from the longest on."""
+    """Return the partial likelihood of lifetimes in descending order."""
     scores = X @ beta
     return xp.sum(died * (xp.log(xp.cumsum(xp.exp(scores))) - scores))
 
@@ -61,12 +61,12 @@ def cox_hessian(X: Any, died: Any, beta: Any) -> Any:
 
 
 def survival(xp: Any, y: Any, x: Any) -> Any:
-    """How far the survival that hazards in logits make is from one that was observed."""
+    """Return the squared distance of the survival function of hazards, given as logits, to data."""
     return xp.sum((xp.cumprod(1 / (1 + xp.exp(x))) - y) ** 2)
 
 
 def _survival_parts(x: Any) -> Any:
-    """The survival in each period and the hazard, neither as 1 minus the other."""
+    """Return survival in each period and hazard, both without cancellation."""
     small = np.exp(-np.abs(x))
     larger = 1 / (1 + small)
     small *= larger
@@ -108,7 +108,7 @@ def survival_hessian(y: Any, x: Any) -> Any:
 
 
 def clusters(xp: Any, P: Any, Q: Any) -> Any:
-    """The objective of k-means: the squared distance of every point from the nearest centre."""
+    """Sum the squared distances of points to the nearest centre, the objective of k-means."""
     distances = xp.sum(P**2, axis=1)[:, None] - 2 * P @ Q.T + xp.sum(Q**2, axis=1)[None, :]
     return xp.sum(xp.min(distances, axis=1))
 
@@ -127,7 +127,7 @@ def clusters_gradient(P: Any, Q: Any) -> Any:
 
 
 def clusters_by_differences(xp: Any, P: Any, Q: Any) -> Any:
-    """The same, without cancellation where points are close to centres."""
+    """Sum them without cancellation for points close to centres."""
     distances = xp.sum((P[:, None] - Q[None]) ** 2, axis=2)
     return xp.sum(xp.min(distances, axis=1))
 
@@ -148,7 +148,7 @@ def clusters_by_differences_gradient(P: Any, Q: Any) -> Any:
 
 
 def pooled(xp: Any, X: Any) -> Any:
-    """The maxima of 2 by 2 blocks of an image."""
+    """Max-pool an image by 2 by 2 blocks."""
     return xp.sum(xp.max(X, axis=(1, 3)) ** 2)
 
 

@@ -1,4 +1,4 @@
-"""Problems in semirings."""
+"""Define cases in semirings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ stack, other = se.TensorSymbol("stack", (m, n, n)), se.TensorSymbol("other", (m,
 
 
 def viterbi() -> Any:
-    """The weight of the best way through ten steps."""
+    """Build the weight of the best path of ten steps."""
     weight = start * seen[0]
     for step in range(1, 10):
         weight = (weight @ moves) * seen[step]
@@ -28,7 +28,7 @@ def viterbi() -> Any:
 
 
 def shortest(A: Any, B: Any) -> Any:
-    """Row by row, so that what is added stays in the cache."""
+    """Multiply in min-plus row by row, so that sums stay in the cache."""
     result = np.empty((len(A), B.shape[1]))
     for row, total in zip(A, result, strict=True):
         (row[:, None] + B).min(axis=0, out=total)

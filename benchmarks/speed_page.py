@@ -1,5 +1,5 @@
-"""The documentation's page on speed and its plot, made of results.json:
-``python -m benchmarks.speed_page`` writes them."""
+"""Write the documentation's page on speed and its plot from results.json:
+``python -m benchmarks.speed_page``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START, END = "<!-- from benchmarks/results.json -->\n", "<!-- the end of it -->\
 
 
 def speed_text(results: dict[str, Any]) -> str:
-    """What was measured, in sentences and for the medium sizes as a table."""
+    """Summarise the measurements in sentences, and tabulate the medium sizes."""
     rows = results["evaluation"]
     about = results["machine"]
     libraries = ", ".join(
@@ -49,9 +49,9 @@ def _ours(rows: Rows) -> str:
     own = {f"{row['case']}, {row['size']}": row["ours"] for row in rows if row["size"] != "tiny"}
     worst = max(own, key=own.__getitem__)
     return (
-        f"From medium size on NumPy code of ours takes {geometric_mean([*own.values()]):.2f} times "
-        f"as long as the hand-written program (geometric mean of {len(own)}), at most "
-        f"{own[worst]:.2f} ({worst})."
+        "At medium and large sizes our NumPy code takes "
+        f"{geometric_mean([*own.values()]):.2f} times as long as the hand-written program "
+        f"(geometric mean of {len(own)}), at most {own[worst]:.2f} times ({worst})."
     )
 
 
@@ -60,15 +60,15 @@ def _against_peers(rows: Rows) -> str:
     behind = sorted(((ratio, name) for name, ratio in raced.items() if ratio > DRAW), reverse=True)
     text = (
         f"The best of our backends takes {geometric_mean([*raced.values()]):.2f} times as long as "
-        f"the best of the other libraries (geometric mean of {len(raced)} cases and sizes) and is "
-        f"behind in {len(behind)}"
+        f"the best other library (geometric mean of {len(raced)} cases and sizes) and is "
+        f"slower in {len(behind)}"
     )
     shown_cases = "; ".join(f"{name} {shown(ratio)}" for ratio, name in behind[:5])
-    return f"{text}, most of all in {shown_cases}." if behind else f"{text}."
+    return f"{text}, by the largest ratio in {shown_cases}." if behind else f"{text}."
 
 
 def speed_panels(rows: Rows) -> list[Panel]:
-    """For each size the best of ours and the best peer of every case, the slowest peers last."""
+    """Plot for each size the best of ours and the best peer of every case, slowest peers last."""
     panels = []
     for size in SIZES:
         raced = sorted(
@@ -86,7 +86,7 @@ def speed_panels(rows: Rows) -> list[Panel]:
 
 
 def with_speed(text: str, results: dict[str, Any]) -> str:
-    """A text with its part on speed made anew."""
+    """Replace the generated part of a page."""
     before, rest = text.split(START)
     _, after = rest.split(END)
     return f"{before}{START}\n{speed_text(results)}\n\n{END}{after}"

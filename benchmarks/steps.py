@@ -1,4 +1,4 @@
-"""Problems of steps: each adds to the state of all that is computed at once, or passes it on."""
+"""Define cases of time stepping: rollouts and recurrences over batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sympy_einsum as se
 from .case import Case, normal, rng, three, with_gradient
 
 n, k = symbols("n k", integer=True, positive=True)
-STEPS = 10  # they are written out
+STEPS = 10  # the steps are unrolled
 STEP = 0.1
 
 controls, start = se.TensorSymbol("controls", (STEPS, k)), se.TensorSymbol("start", (n,))
@@ -22,7 +22,7 @@ base, shock, memory = (se.TensorSymbol(name, ()) for name in ("base", "shock", "
 
 
 def rollout(xp: Any, controls: Any, start: Any, A: Any, B: Any, goal: Any) -> Any:
-    """How far Euler's steps of a controlled system are from a goal."""
+    """Return the squared distance of Euler steps of a controlled system to a goal."""
     state, cost = start, 0
     for t in range(STEPS):
         state = state + STEP * (A @ xp.tanh(state) + B @ controls[t])
@@ -64,7 +64,7 @@ def rollout_data(size: int, count: int) -> list[Any]:
 
 
 def volatility(xp: Any, returns: Any, base: Any, shock: Any, memory: Any) -> Any:
-    """The negative likelihood of many series with changing variance."""
+    """Return the negative log-likelihood of series with changing variance (GARCH)."""
     variance, total = returns[0] ** 2 + STEP, 0
     for t in range(1, STEPS):
         variance = base + shock * returns[t - 1] ** 2 + memory * variance

@@ -1,4 +1,4 @@
-"""Markdown tables and the numbers in them."""
+"""Format Markdown tables and their numbers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A Markdown table."""
+    """Format a Markdown table."""
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     lines += ["| " + " | ".join(map(shown, row)) + " |" for row in rows]
     return "\n".join(lines)
 
 
 def shown(value: Any) -> str:
-    """A cell: numbers have three digits, and no exponents."""
+    """Format a cell: numbers have three digits and no exponent."""
     if value is None:
         return ""
     if not isinstance(value, float):

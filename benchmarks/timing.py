@@ -1,4 +1,4 @@
-"""Interleaved timing: every contender in turn, medians over many rounds."""
+"""Time calls interleaved: every contender in turn, medians over many rounds."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping
 from random import Random
 from statistics import median
 
-# A sample repeats a short call for about so long, in seconds.
+# The approximate duration of a sample of a repeated short call, in seconds.
 SAMPLE = 3e-4
 
 
 def interleaved(
     calls: Mapping[str, Callable[[], object]], seconds: float = 1.5, rounds: int = 200
 ) -> dict[str, float]:
-    """The median duration of each call in seconds; the first call of each isn't counted. Every
-    round goes through the calls in another order: what one leaves of the heap is the next one's
-    gain or loss.
+    """Return the median duration of each call in seconds, excluding first calls. Rounds permute the
+    calls, because the heap that one call leaves affects the next.
     """
     shuffled, order = Random(0), list(calls)
     repeats = {}
@@ -40,7 +39,7 @@ def interleaved(
 
 
 def timed(call: Callable[[], object], repeats: int) -> float:
-    """Seconds for one call, from some in a row."""
+    """Return the seconds of one call, averaged over a repetition."""
     start = time.perf_counter()
     for _ in range(repeats):
         call()

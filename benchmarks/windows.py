@@ -1,4 +1,4 @@
-"""Problems of gathers and of windows."""
+"""Define cases of gathers and windows."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ kernel = se.TensorSymbol("kernel", (6, 4, 3, 3))
 
 
 def rows_added(positions: Any, rows: Any, table: Any) -> Any:
-    """The sum of the rows at each position, for every row of a table."""
+    """Scatter-add rows at positions into zeros of a table's shape."""
     width = table.shape[1]
     places = positions.reshape(-1, 1) * width + np.arange(width)
     return np.bincount(places.ravel(), rows.ravel(), table.size).reshape(table.shape)
 
 
 def embedding(xp: Any, table: Any, words: Any, target: Any) -> Any:
-    """How far the rows of a table that are looked up are from others."""
+    """Return the squared distance of looked-up rows of a table to targets."""
     return xp.sum((xp.tanh(table[words]) - target) ** 2)
 
 
@@ -54,7 +54,7 @@ def embedding_data(rows: int, count: int, width: int) -> list[Any]:
 
 
 def sampled(xp: Any, table: Any, others: Any, words: Any, near: Any, apart: Any) -> Any:
-    """Words beside each other against words at random."""
+    """Return the loss of negative sampling: neighbouring words against random words."""
     found = table[words]
     together = xp.sum(found * others[near], axis=1)
     at_random = xp.sum(found[:, None] * others[apart], axis=2)
@@ -87,7 +87,7 @@ def sampled_data(size: int, count: int, width: int) -> list[Any]:
 
 
 def filtered(xp: Any, signal: Any, taps: Any) -> Any:
-    """A convolution layer of one axis."""
+    """Apply a one-dimensional convolution layer."""
     return xp.sum(xp.tanh(xp.convolve(signal, taps, "valid")) ** 2)
 
 
@@ -105,7 +105,7 @@ def filtered_gradient(signal: Any, taps: Any) -> Any:
 
 
 def layer(image: Any, kernel: Any) -> Any:
-    """A convolution layer of two axes."""
+    """Apply a two-dimensional convolution layer."""
     return (se.tanh(se.conv(image, kernel)) ** 2).sum()
 
 

@@ -1,4 +1,4 @@
-"""Sphinx's settings; CONTRIBUTING tells how the pages are built."""
+"""Configure Sphinx; CONTRIBUTING says how to build the pages."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 
-# Pages are written in Markdown; headings can be linked to as ``page.md#the-heading``.
+# Pages are Markdown; links to headings have the form ``page.md#the-heading``.
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 myst_fence_as_directive = ["mermaid"]
-# The notebooks are run by the tests; their stored outputs are shown.
+# Tests execute the notebooks; the pages show stored outputs.
 nb_execution_mode = "off"
 
-# Formulas are MathML: no script, no network, and text that can be found and copied.
+# Formulas are MathML, which needs no script or network, and can be searched and copied.
 html_math_renderer = "mathml"
 
 html_theme = "furo"
@@ -44,5 +44,5 @@ html_copy_source = False
 
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Result"]
-# Types in signatures are names to read; those of other projects have no pages here.
+# Don't link types in signatures, because those of other projects have no pages here.
 nitpick_ignore_regex = [("py:(class|obj|data)", ".*")]

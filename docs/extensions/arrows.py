@@ -1,4 +1,4 @@
-"""Graphs in Mermaid's language, ``graph BT`` with arrows ``a --> b``, as pictures by levels."""
+"""Draw graphs in Mermaid's language, ``graph BT`` with arrows ``a --> b``, by levels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH, ROW, BOX = 760, 74, 104
 
 
 def drawn(arrows: list[tuple[str, str]]) -> str:
-    """An SVG with each name above all that its arrows lead to."""
+    """Return an SVG with each name above the targets of its arrows."""
     below: dict[str, list[str]] = {}
     for one, other in arrows:
         below.setdefault(one, []).append(other)
@@ -24,7 +24,7 @@ def drawn(arrows: list[tuple[str, str]]) -> str:
     places: dict[str, tuple[float, float]] = {}
     height = ROW * len(levels)
     for level, names in sorted(levels.items()):
-        # Near to what is below, from left to right.
+        # Order by the mean position of the targets.
         names.sort(
             key=lambda name: sum(places[b][0] for b in below[name]) / (len(below[name]) or 1)
         )
@@ -57,7 +57,7 @@ def _level(name: str, below: dict[str, list[str]]) -> int:
 
 
 class Mermaid(SphinxDirective):
-    """The picture of a graph."""
+    """Insert the picture of a graph."""
 
     has_content = True
 

@@ -1,4 +1,4 @@
-"""The directive ``command-help``: what each command says of itself with ``--help``."""
+"""Define the directive ``command-help``, the output of each command's ``--help``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLUMNS = 80
 
 
 def help_of(*words: str) -> str:
-    """The text of a command's ``--help``, as wide as a page."""
+    """Return a command's ``--help``, wrapped to the width of a page."""
     text = io.StringIO()
     width = patch.dict(os.environ, COLUMNS=str(COLUMNS))
     with width, redirect_stdout(text), suppress(SystemExit):
@@ -27,7 +27,7 @@ def help_of(*words: str) -> str:
 
 
 class CommandHelp(SphinxDirective):
-    """The help of the whole, then of each command."""
+    """Insert the help of the program and of each command."""
 
     def run(self) -> list[nodes.Node]:
         found = []

@@ -1,4 +1,4 @@
-"""What stands elsewhere in the repository: notebooks are copied here, links find their pages."""
+"""Include files from elsewhere in the repository: copy notebooks, and redirect links."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 ROOT = Path(__file__).parents[2]
-# Files that are shown as pages, and the pages.
+# Files that are shown as pages, and their pages.
 SHOWN = {
     "README.md": "index",
     "CONTRIBUTING.md": "contributing",
@@ -22,7 +22,7 @@ SHOWN = {
 
 
 def copy_notebooks(app: Sphinx) -> None:
-    """Copies of the notebooks, in a folder that git ignores."""
+    """Copy the notebooks to a folder that git ignores."""
     folder = Path(app.srcdir) / "notebooks"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -31,7 +31,7 @@ def copy_notebooks(app: Sphinx) -> None:
 
 
 def lead_links(app: Sphinx, document: nodes.document) -> None:
-    """Links to files of the repository lead to their pages, or are plain text without one."""
+    """Redirect links to files of the repository to their pages; without one they become text."""
     for link in [
         *document.findall(addnodes.pending_xref),
         *document.findall(addnodes.download_reference),
@@ -53,7 +53,7 @@ def lead_links(app: Sphinx, document: nodes.document) -> None:
 def _path_in_repository(target: str) -> Path:
     path = Path(target)
     if path.is_relative_to(ROOT):
-        # A page outside of this folder, of which the parser has taken the suffix off.
+        # A page outside of this folder, whose suffix the parser has removed.
         path = path.relative_to(ROOT).with_suffix(".md")
     return Path(*[part for part in path.parts if part != ".."])
 

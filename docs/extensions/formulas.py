@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers typeset without scripts."""
+"""Write formulas as MathML, which browsers typeset without scripts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sphinx.writers.html5 import HTML5Translator
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """A formula; names of functions are identifiers, since operators have space around them, and
-    what is typed stands as it is."""
+    """Convert a formula; function names are identifiers, since operators have spaces around them;
+    typewriter text is kept literally."""
     typed: list[str] = []
 
     def kept(found: re.Match[str]) -> str:
         typed.append(re.sub(r"\\(.)(?:\{\})?", r"\1", found[1]))
         return rf"\text{{typed{len(typed) - 1}.}}"
 
-    latex = latex.replace("{aligned}", "{align*}")  # which the converter doesn't know
+    latex = latex.replace("{aligned}", "{align*}")  # unknown to the converter
     text = convert(re.sub(r"\\texttt\{((?:[^{}\\]|\\.|\{\})*)\}", kept, latex), display=display)
     for k, code in enumerate(typed):
         text = text.replace(f"typed{k}.", html.escape(code))
@@ -39,7 +39,7 @@ def visit_block(writer: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def typeset_outputs(app: Sphinx, document: nodes.document, name: str) -> None:
-    """The formulas in tables that notebooks show, for which Jupyter has a script."""
+    """Convert the formulas in notebooks' tables, which Jupyter typesets by a script."""
     for node in [*document.findall(nodes.raw)]:
         if "html" in node["format"] and "$" in node.astext() and "<script" not in node.astext():
             text = re.sub(

@@ -1,4 +1,4 @@
-"""The pages of the API reference, written from the public names before the others are read."""
+"""Write the pages of the API reference from the public names before Sphinx reads sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Page(NamedTuple):
-    """A page: its title, the names on it, and what stands before them."""
+    """Define a page: its title, the names on it, and the introduction."""
 
     title: str
     names: str
@@ -109,7 +109,7 @@ OF_US = {
         "Errors", "TensorError ShapeError UnsupportedError ParseError", "Each is a ``ValueError``."
     ),
 }
-# What calls give, on the page of what gives it.
+# Classes of results, on the pages of the functions that return them.
 RESULTS = {
     "derivatives": ("calculus.linear_maps.LinearMap", "calculus.derivation_tables.Trace"),
     "compiling-functions": (
@@ -138,7 +138,7 @@ PACKAGES = {"numpy-linalg": "linalg", "numpy-fft": "fft"}
 
 
 class Entry(NamedTuple):
-    """A public name on a page: what Sphinx is told, or what other name it is the same as."""
+    """Hold a public name on a page: its directive, or the name of which it is an alias."""
 
     name: str
     directive: str
@@ -146,7 +146,7 @@ class Entry(NamedTuple):
 
 
 def pages() -> dict[str, tuple[str, str, list[Entry]]]:
-    """For each page its title, the text before the names, and these."""
+    """Return for each page its title, its introduction, and its entries."""
     found = {
         page: (own.title, own.about, [_entry("sympy_einsum", name) for name in own.names.split()])
         for page, own in OF_US.items()
@@ -174,7 +174,7 @@ def pages() -> dict[str, tuple[str, str, list[Entry]]]:
 
 
 def _entry(space: str, name: str) -> Entry:
-    """What documents a name."""
+    """Return the entry of a name."""
     package: Any = snp if space == "sympy_einsum.numpy" else se
     value = getattr(package, name)
     kind = "data"
@@ -189,7 +189,7 @@ def _entry(space: str, name: str) -> Entry:
 
 
 def _members(space: str, kind: type) -> Iterator[Entry]:
-    """The methods and properties that a package of ours gives a class."""
+    """Return entries of the methods and properties that our packages define on a class."""
     for name in sorted(dir(kind), key=str.lower):
         owner = next((own for own in kind.__mro__ if name in vars(own)), object)
         member = getattr(kind, name, None)
@@ -201,7 +201,7 @@ def _members(space: str, kind: type) -> Iterator[Entry]:
 
 
 def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
-    """The pages of NumPy's names; those that are the same as others are listed on the first."""
+    """Return the pages of NumPy's names; aliases are listed on the first."""
     same: list[Entry] = []
     listed: dict[str, list[Entry]] = {page: [] for page in (*OF_NUMPY, *PACKAGES)}
     page_of = {module: page for page, (_, own) in OF_NUMPY.items() for module in own.split()}
@@ -230,7 +230,7 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
 def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
     packages = {package: page for page, package in PACKAGES.items()}
     names = {name: getattr(snp, name) for name in sorted(snp.__all__, key=str.lower)}
-    # Of several names of one function its own comes first.
+    # The function's own name comes before its aliases.
     own_first = sorted(names, key=lambda name: getattr(names[name], "__name__", name) != name)
     for name in own_first:
         yield packages.get(name, ""), "sympy_einsum.numpy", name, names[name]
@@ -242,7 +242,7 @@ def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
 
 
 def text_of(page: str, title: str, about: str, entries: list[Entry]) -> str:
-    """The text of a page."""
+    """Format a page."""
     documented = [entry.directive for entry in entries if not entry.is_same]
     documented += [
         f".. autoclass:: sympy_einsum.{name}\n   :members:" for name in RESULTS.get(page, ())
@@ -258,7 +258,7 @@ _HEAD = ["   * - name\n     - the same as"]
 
 
 def write_pages(app: Sphinx) -> None:
-    """The pages, in a folder that git ignores."""
+    """Write the pages to a folder that git ignores."""
     folder = Path(app.srcdir) / "api"
     folder.mkdir(exist_ok=True)
     for page, (title, about, entries) in pages().items():
@@ -267,7 +267,7 @@ def write_pages(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-# A line of a section that says what a name stands for, as SymPy's docstrings have it.
+# An entry of a section, ``name : description``, as in SymPy's docstrings.
 _TOLD = re.compile(r"([\w*, ]+) : (.*)")
 _CITED = re.compile(r"\[([A-Z]+\d*)[,\]]")
 
@@ -275,7 +275,7 @@ _CITED = re.compile(r"\[([A-Z]+\d*)[,\]]")
 def as_numpydoc(
     app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
 ) -> None:
-    """Sections as Napoleon reads them, and sources that stand in the docstring of the module."""
+    """Convert sections for Napoleon, and add references from the docstring of the module."""
     lines[:] = _with_sources(_indented(lines), value)
 
 
@@ -283,7 +283,7 @@ def _indented(lines: list[str]) -> Iterator[str]:
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         told = _TOLD.fullmatch(line)
         if line == "Returns" and following.startswith("==="):
-            # A section of sentences, where Napoleon looks for types.
+            # A section of prose, where Napoleon expects types.
             yield "Result"
         elif told:
             yield from (told[1], f"    {told[2]}")
@@ -304,7 +304,7 @@ def _with_sources(lines: Iterable[str], value: object) -> list[str]:
 def without_arguments(
     app: Sphinx, what: str, name: str, value: object, options: object, text: str, returned: str
 ) -> tuple[str, str] | None:
-    """Nodes that functions build have no arguments to show."""
+    """Hide the arguments of node classes, which functions build."""
     return ("", "") if getattr(value, "__new__", None) is Node.__new__ else None
 
 

@@ -1,7 +1,7 @@
-"""Directives that write what the tables of rules, of functions and of patches hold.
+"""Define directives that print the tables of rules, functions and patches.
 
-``rewriting-rules`` has kinds of nodes as its content, ``stable-forms``, ``scalar-functions``,
-``sympy-patches`` and ``lacking`` nothing, ``derivative`` an expression and a variable.
+``rewriting-rules`` takes a table and node types, ``derivative`` an expression and a variable;
+``stable-forms``, ``scalar-functions``, ``sympy-patches`` and ``lacking`` take nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sympy_einsum.rules.stable import rules as stable_rules
 from sympy_einsum.sympy_hooks import PATCHES
 
 _m, _n, _k = symbols("m n k", integer=True, positive=True)
-# What the letters of cases and examples stand for.
+# The symbols of cases and examples.
 LETTERS: dict[str, Any] = {
     **{name: getattr(se, name) for name in se.__all__},
     **{letter: se.TensorSymbol(letter, _n, _n) for letter in "ABCX"},
@@ -56,20 +56,20 @@ TABLES: dict[str, Mapping[type, tuple[Rule, ...]]] = {
     "equality": table.EXPANDED_RULES,
     "numbers": stable_rules.FOR_NUMBERS,
 }
-# Lengths that have no name of an index.
+# Names of lengths, distinct from those of indices.
 LENGTHS = dict(zip((_m, _n, _k), symbols("e d g", integer=True, positive=True), strict=True))
-# Longer formulas aren't shown: what the rule says of itself is easier to read.
+# Maximum length of a formula; beyond it the rule's description is easier to read.
 MAX_FORMULA = 330
 MODULES = ("sympy_einsum.rules.", "sympy_einsum.calculus.")
 
 
 def value(text: str) -> Operand:
-    """The expression that a text of the pages or tables stands for."""
+    """Evaluate an expression of the pages or tables."""
     return as_operand(eval(text, dict(LETTERS)))
 
 
 class Generated(SphinxDirective):
-    """A directive that writes Markdown."""
+    """Insert generated Markdown."""
 
     has_content = True
     final_argument_whitespace = True
@@ -85,7 +85,7 @@ class Generated(SphinxDirective):
 
 
 def plain(text: str | None) -> str:
-    """The words of a docstring, in which Markdown has no signs."""
+    """Convert a docstring to Markdown, escaping special characters."""
     parts = " ".join((text or "").split()).split("``")
     escaped = [re.sub(r"([\\`*_\[\]<>|$])", r"\\\1", part) for part in parts[::2]]
     code = [f"`{part}`" for part in parts[1::2]]
@@ -96,7 +96,7 @@ def plain(text: str | None) -> str:
 
 
 class RewritingRules(Generated):
-    """The rules for some kinds of nodes, those of an earlier table left out."""
+    """List the rules for some node types, without those of earlier tables."""
 
     required_arguments = 1
     optional_arguments = 20
@@ -110,12 +110,12 @@ class RewritingRules(Generated):
 
 
 def vars_of(name: str) -> dict[str, type]:
-    """The kinds of nodes of a table, by name."""
+    """Return the node types of a table by name."""
     return {kind.__name__: kind for kind in TABLES[name]}
 
 
 def rules_of(name: str) -> list[Rule]:
-    """The rules of a table."""
+    """Return the rules of a table."""
     return list(dict.fromkeys(rule for found in TABLES[name].values() for rule in found))
 
 
@@ -124,7 +124,7 @@ def _rule_text(rule: Rule) -> Iterator[str]:
     yield f"**{rule.name}**: {plain(inspect.getdoc(function))}\n"
     typed = rule.case.split(" = ")
     sides = [se.latex(value(side), where=False) for side in typed]
-    # Where both look the same, they are shown as they are typed.
+    # If both sides have the same formula, print code instead.
     same = sides[0] == sides[1]
     yield " becomes ".join(f"`{side}`" for side in typed) if same else f"$${' = '.join(sides)}$$"
     yield ""
@@ -138,7 +138,7 @@ def _rule_text(rule: Rule) -> Iterator[str]:
 
 
 def derivative_rule(kind: type) -> Callable[..., Any]:
-    """What the derivative of a type of node is stated by."""
+    """Return the function that states the derivative of a node type."""
     base = RULES.base_of(kind) or kind
     if base in CARRIERS:
         return CARRIERS[base].pushforward
@@ -146,7 +146,7 @@ def derivative_rule(kind: type) -> Callable[..., Any]:
 
 
 class Derivative(Generated):
-    """``expression; variable``: the derivative, and what the rule for it says of itself."""
+    """Print a derivative, given as ``expression; variable``, with the description of its rule."""
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {"not": str}
@@ -165,12 +165,12 @@ class Derivative(Generated):
 
 
 def derived(text: str) -> list[Operand]:
-    """A function and a variable, from their texts."""
+    """Evaluate a function and a variable from their texts."""
     return [value(part).subs(LENGTHS) for part in text.split(";")]
 
 
 def derivative_formula(function: Operand, variable: Operand) -> str:
-    """An equation in entries; without the right side, where that is too long to be read."""
+    """Write the derivative as an equation in entries, without the right side if it is too long."""
     found = se.diff(function, variable)
     letters = iter("ijklmnopqrst")
     upper, lower = ("".join(next(letters) for _ in e.shape) for e in (function, variable))
@@ -184,7 +184,7 @@ def derivative_formula(function: Operand, variable: Operand) -> str:
 
 
 class ScalarFunctions(Generated):
-    """All rows of the table of scalar functions."""
+    """Print all rows of the table of scalar functions."""
 
     def lines(self) -> Iterator[str]:
         yield "| function | elsewhere | what it is | derivative |\n| --- | --- | --- | --- |"
@@ -212,7 +212,7 @@ def _has_slope(body: Expr, x: Symbol) -> bool:
 
 
 def _in_cell(expr: Expr) -> str:
-    """A formula without the sign that ends a cell."""
+    """Write a formula without the character that ends a table cell."""
     text = se.latex(expr).replace(r"\left|", r"\left\vert ").replace(r"\right|", r"\right\vert ")
     return text.replace("|", r"\vert ").replace("\n", " ")
 
@@ -221,7 +221,7 @@ def _in_cell(expr: Expr) -> str:
 
 
 class Lacking(Generated):
-    """The functions that some backends refuse, and of what orders they have them."""
+    """List the functions that some backends refuse, and the orders that they support."""
 
     def lines(self) -> Iterator[str]:
         found = lacking()
@@ -237,7 +237,7 @@ class Lacking(Generated):
 
 
 def lacking() -> dict[Row, dict[str, str]]:
-    """For each function that some backends refuse, what they have of it, by their names."""
+    """Return for each function that some backends refuse the supported orders by backend."""
     found = {}
     for row in ROWS:
         body = example(row)
@@ -248,7 +248,7 @@ def lacking() -> dict[Row, dict[str, str]]:
 
 
 def example(row: Row) -> Expr:
-    """Apply a function to slots, to an integer in the place of an order that must be one."""
+    """Apply a function to slots, with an integer for an order that must be one."""
     slots = [slot(k) for k in range(row.arity)]
     tried = [row.function(*slots)]
     if row.arity > 1:
@@ -257,7 +257,7 @@ def example(row: Row) -> Expr:
 
 
 def _orders(backend: str, row: Row) -> str:
-    """The small orders of which a backend has a function of an order."""
+    """Return the small orders for which a backend has a function."""
     tried = range(3) if row.arity == 2 else ()
     orders = [str(k) for k in tried if _is_spelled(backend, row.function(k, slot(0)))]
     return f"orders {', '.join(orders)} only" if orders else "no"
@@ -275,7 +275,7 @@ def _is_spelled(backend: str, body: Expr) -> bool:
 
 
 class StableForms(Generated):
-    """The tables of stable forms, with a number at which the left side goes wrong."""
+    """Print the tables of stable forms with a number at which the left side is inaccurate."""
 
     def lines(self) -> Iterator[str]:
         forms = {**STABLE_NAMES, **NUMERIC_NAMES, **REFLECTED_NAMES}
@@ -290,7 +290,7 @@ class StableForms(Generated):
 
 
 def _mishap(written: Expr, stable: Expr, u: Symbol) -> str:
-    """Where the left side, computed part by part, isn't the right one."""
+    """Find a number at which the left side, evaluated part by part, differs from the right one."""
     import numpy as np
 
     for place in (1000.0, -1000.0, 40.0, -40.0, 1e-20, 9.0):
@@ -316,7 +316,7 @@ def _by_parts(expr: Expr, u: Symbol, place: float) -> float:
 
 
 class Patches(Generated):
-    """The table of what is replaced in SymPy; rows that say the same are one."""
+    """Print the table of replaced attributes of SymPy, merging rows with one description."""
 
     def lines(self) -> Iterator[str]:
         groups: dict[tuple[str, str], list[str]] = {}
@@ -332,7 +332,7 @@ class Patches(Generated):
 
 
 class References(Generated):
-    """What the rules cite, from the docstrings of their modules."""
+    """List the rules' references, from the docstrings of their modules."""
 
     def lines(self) -> Iterator[str]:
         for entry in sorted(set(_references())):

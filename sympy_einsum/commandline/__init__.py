@@ -1,4 +1,4 @@
-"""The command line and the local page: texts in, derivatives out."""
+"""Differentiate texts on the command line and on a local page."""
 
 from .main import main as main
 from .reports import (

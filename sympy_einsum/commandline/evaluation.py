@@ -1,4 +1,4 @@
-"""Values of a text on data."""
+"""Evaluate a text on data."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .reports import ReportRequest, derivatives, question, unbound_lengths
 
 
 def evaluate(request: ReportRequest, data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the values of an expression and of its derivatives, by what they are called.
+    """Return the values of an expression and of its derivatives by name.
 
-    Raises TensorError where data are missing or don't fit.
+    Raises TensorError for missing or mismatched data.
     """
     read = question(request)
     unused = sorted(data.keys() - read.variables.keys())
@@ -40,5 +40,5 @@ def evaluate(request: ReportRequest, data: Mapping[str, np.ndarray]) -> dict[str
 
 
 def _names(count: int) -> list[str]:
-    """Return the names under which the values of ``count`` expressions are shown."""
+    """Return the names of the values of ``count`` expressions in the output."""
     return ["value"] if count == 1 else [f"value {k + 1}" for k in range(count)]

@@ -1,4 +1,4 @@
-"""The command line.
+"""Run the command line.
 
 Exit status: 0, or 1 if a numerical check failed, or 2 if the input can't be used, with one message
 on stderr.
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0] not in (*COMMANDS, "-h", "--help"):
         words.insert(0, "derive")
-    # An expression may start with a minus sign, in which argparse sees an option.
+    # argparse would take an expression that starts with a minus sign for an option.
     spaced = [f" {w}" if re.match(r"-[^-h]", w) else w for w in words]
     arguments = _parser().parse_args(spaced)
     try:
@@ -70,14 +70,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {_for_shells(str(error))}", file=sys.stderr)
     except RecursionError:
         print("error: the expression is nested too deeply for SymPy", file=sys.stderr)
-    except BrokenPipeError:  # who reads has seen enough
+    except BrokenPipeError:  # the reader of the pipe has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return 2
 
 
 def _for_shells(message: str) -> str:
-    """An error message with declarations as options."""
+    """Rewrite declarations in an error message as options."""
     return message.replace('declare "', '--declare "')
 
 
@@ -109,7 +109,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-# --- what is given
+# --- inputs
 
 
 def _request(arguments: argparse.Namespace) -> ReportRequest:
@@ -119,7 +119,7 @@ def _request(arguments: argparse.Namespace) -> ReportRequest:
 
 
 def _text(arguments: argparse.Namespace) -> str:
-    """Read the expression from the command line, a file or the standard input."""
+    """Read the expression from the command line, a file or standard input."""
     if arguments.file is not None and arguments.expression is not None:
         raise TensorError("give an expression or a file, not both")
     if arguments.file is not None:
@@ -132,7 +132,7 @@ def _text(arguments: argparse.Namespace) -> str:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """An error in reading a file is one of the input."""
+    """Convert errors of reading a file to TensorErrors."""
     try:
         yield
     except (OSError, ValueError) as error:
@@ -140,7 +140,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def _data(arguments: argparse.Namespace) -> dict[str, np.ndarray]:
-    """Arrays by name, from files of NumPy or JSON and from the command line."""
+    """Return arrays by name, from NumPy or JSON files and from the command line."""
     data: dict[str, object] = {}
     for path in arguments.data:
         with _readable(path):
@@ -159,7 +159,7 @@ def _data(arguments: argparse.Namespace) -> dict[str, np.ndarray]:
 
 
 def _numbers(text: str) -> Any:
-    """JSON whose numbers are floating-point ones."""
+    """Parse JSON, reading all numbers as floating-point numbers."""
     return json.loads(text, parse_int=float)
 
 
@@ -173,7 +173,7 @@ def _array(name: str, value: object) -> np.ndarray:
     return array
 
 
-# --- the options
+# --- options
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -199,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_texts(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments shared by both commands that read an expression."""
+    """Add the arguments shared by both commands that take an expression."""
     add = parser.add_argument
     add("expression", nargs="?", help='such as "norm2(A*x - y)^2"; else, or for -, standard input')
     add("--file", type=Path, help="a file with the expression")

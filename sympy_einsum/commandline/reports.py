@@ -1,4 +1,4 @@
-"""Reports on a text in one of the languages: its derivatives and their code."""
+"""Report on a text in any of the languages: its derivatives and their code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ..rules import Step
 from ..verification import check_derivative
 
 MAX_ORDER = 10
-# Derivatives of more operations aren't printed.
+# Maximum number of operations of a derivative that is printed.
 MAX_WRITTEN = 30_000
-# Values allowed in the fields of a request.
+# Allowed values of the fields of a request.
 CHOICES: dict[str, tuple[str | int | bool, ...]] = {
     "syntax": ("auto", *SYNTAXES),
     "notation": ("auto", "matrix", "index", "einsum", "star", "kronecker"),
@@ -38,7 +38,7 @@ CHOICES: dict[str, tuple[str | int | bool, ...]] = {
 
 
 class ReportRequest(NamedTuple):
-    """The text and options of a report."""
+    """Hold the text and options of a report."""
 
     text: str
     wrt: Sequence[str] = ()
@@ -53,8 +53,8 @@ class ReportRequest(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A text that was read: its expressions, pairs of these and names of variables to
-    differentiate by, and all variables by name."""
+    """Hold a parsed text: its expressions, pairs of expression and variable to differentiate, and
+    all variables by name."""
 
     expressions: Sequence[Operand]
     requested: Sequence[tuple[Operand, str]]
@@ -62,7 +62,7 @@ class Question(NamedTuple):
 
 
 class Check(TypedDict):
-    """The outcome of a comparison with finite differences."""
+    """Hold the outcome of a comparison with finite differences."""
 
     passed: bool
     max_relative_error: float | None
@@ -70,7 +70,7 @@ class Check(TypedDict):
 
 
 class Report(NamedTuple):
-    """All that is known about one derivative."""
+    """Hold a derivative with its formulas, code and check."""
 
     wrt: str
     order: int
@@ -87,7 +87,7 @@ class Report(NamedTuple):
     check: Check | None
 
     def as_text(self) -> str:
-        """For people."""
+        """Format the report as text."""
         variables = ", ".join(
             f"{name} {_tuple(shape)}" if shape else name for name, shape in self.variables.items()
         )
@@ -111,7 +111,7 @@ def _tuple(lengths: Sequence[str]) -> str:
 
 
 def question(request: ReportRequest) -> Question:
-    """Return the text, read; raises TensorError if it can't be."""
+    """Parse the text of a request; raises TensorError if that fails."""
     text, declarations = request.text.strip(), request.declarations or None
     syntax = checked_syntax(text, request.syntax)
     if syntax == "lippmann" and not request.wrt:
@@ -132,8 +132,7 @@ def question(request: ReportRequest) -> Question:
 
 
 def reports(request: ReportRequest) -> list[Report]:
-    """For each variable: differentiate, print and check; raises TensorError for what can't be
-    used."""
+    """Differentiate, print and check for each variable; raises TensorError for invalid input."""
     read = question(request)
     if not read.requested:
         raise TensorError("no variable to differentiate with respect to; give one with --wrt")
@@ -143,7 +142,7 @@ def reports(request: ReportRequest) -> list[Report]:
 def derivatives(
     request: ReportRequest, expr: Operand, x: Operand
 ) -> tuple[list[Operand], list[dict[str, str]]]:
-    """An expression and its derivatives up to the order that is asked for, and the steps."""
+    """Return an expression with its derivatives up to the requested order, and the steps."""
     found = [expr]
     steps: list[Step] = []
     for count in range(1, request.order + 1):
@@ -166,7 +165,7 @@ def derivatives(
 def _report(
     request: ReportRequest, expr: Operand, variables: dict[str, Operand], name: str
 ) -> Report:
-    """Compose the report on the derivatives by one variable."""
+    """Compose the report on the derivatives with respect to one variable."""
     x = variables[name]
     found, steps = derivatives(request, expr, x)
     lower, derivative = found[-2:]
@@ -196,8 +195,8 @@ def _formula(derivative: Operand, notation: str, order: int) -> str:
 
 
 def _written_nodes(expr: Operand) -> int:
-    """Count how many nodes a printer meets at most: each tensor once, but SymPy's scalars wherever
-    they occur."""
+    """Bound the number of nodes that a printer visits: each tensor once, each SymPy scalar once per
+    occurrence."""
     size: dict[Basic, int] = {}
     tensors = 0
     for node in postorder([expr]):
@@ -213,14 +212,14 @@ def _strings(shape: Sequence[Expr]) -> list[str]:
 
 
 def unbound_lengths(exprs: Sequence[Operand], symbols: Iterable[Operand]) -> list[Symbol]:
-    """Free symbols that neither are nor come with the arguments: lengths as in ``vector(1)``."""
+    """Return the free symbols that the arguments don't determine: lengths as in ``vector(1)``."""
     bound = set(symbols)
     bound.update([s for x in symbols for length in shape_of(x) for s in length.free_symbols])
     return sorted({s for e in exprs for s in e.free_symbols} - bound, key=str)
 
 
 def _check(y: Operand, x: Operand, derivative: Operand) -> Check:
-    """Return the outcome of the comparison with finite differences on random data."""
+    """Compare a derivative with finite differences on random data."""
     try:
         error = check_derivative(y, x, derivative)
     except TensorError as failure:

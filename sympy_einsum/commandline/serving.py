@@ -1,8 +1,7 @@
-"""A page on this machine that answers as one types.
+"""Serve a local page that updates as the user types.
 
-It listens on the loopback address only, to requests that name it as their host and, where they say
-so, their origin. Each question is answered by a process of its own, whose time and memory are
-limited.
+The server listens on the loopback address only, and requires that ``Host`` and, if present,
+``Origin`` are its own. Each request is computed in a separate process with limited time and memory.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from threading import BoundedSemaphore
 from ..core import TensorError
 from .reports import CHOICES, ReportRequest, reports
 
-# The signal that ends a process whose time is over.
+# The signal that ends a process after its time limit.
 _OUT_OF_TIME = 0
 if sys.platform != "win32":
     import resource
@@ -37,12 +36,12 @@ if sys.platform != "win32":
 
 MAX_BYTES = 100_000
 MAX_SECONDS = 10
-# The answer is shown without a picture that takes longer to draw.
+# Time limit for drawing; a slower picture is omitted.
 MAX_DRAWING = 5
 MAX_MEMORY = 4 * 2**30
-# Questions that are answered at the same time; others wait.
+# Maximum number of concurrent computations; further requests wait.
 MAX_PROCESSES = 2
-# Seconds until it is looked whether an answer is there, or nobody waits for it any more.
+# Interval in seconds for polling the result and the connection.
 WAIT = 0.2
 _LENGTH = re.compile("[0-9]{1,9}")
 _FILES = {
@@ -58,18 +57,18 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-# Choices offered by the page.
+# The choices of the page.
 _LISTED = ("syntax", "notation", "mode", "backend")
 if sys.platform == "win32":
     _CONTEXT = multiprocessing.get_context("spawn")
 else:
     _CONTEXT = multiprocessing.get_context("forkserver")
-    # Processes start with what is imported there.
+    # Preloaded by the server from which processes are forked.
     _CONTEXT.set_forkserver_preload([__name__])
 
 
 def serve(port: int) -> None:
-    """Answer until interrupted."""
+    """Serve until interrupted."""
     try:
         server = Server(port)
     except OSError as error:
@@ -82,7 +81,7 @@ def serve(port: int) -> None:
 
 
 class Server(ThreadingHTTPServer):
-    """The server of the page; port 0 is any that is free."""
+    """Serve the page; port 0 chooses any free port."""
 
     daemon_threads = True
 
@@ -92,13 +91,13 @@ class Server(ThreadingHTTPServer):
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Print a traceback, unless somebody only hung up."""
+        """Print a traceback, except for closed connections."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Refused(Exception):
-    """A request that isn't answered, and why."""
+    """Refuse a request with a status and a message."""
 
     def __init__(self, status: HTTPStatus, message: str):
         super().__init__(message)
@@ -118,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._respond(self._answer)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the terminal stays readable."""
+        """Log nothing."""
 
     def _respond(self, work: Callable[[], tuple[bytes, str]]) -> None:
         try:
@@ -143,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def _check_sender(self) -> None:
-        """Pages of other sites reach this address too, by their own name or by a form."""
+        """Refuse other hosts and origins: other sites get here by DNS rebinding or forms."""
         host, origin = self.headers.get("Host"), self.headers.get("Origin")
         if host not in self.server.hosts:
             raise _Refused(HTTPStatus.FORBIDDEN, "this server answers under its own address only")
@@ -164,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get_content_type() != "application/json":
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "questions are JSON")
         length = self.headers.get("Content-Length", "")
-        # Python refuses to read numbers of thousands of digits.
+        # Python refuses to parse numbers of thousands of digits.
         if not _LENGTH.fullmatch(length) or int(length) > MAX_BYTES:
             raise _Refused(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {MAX_BYTES} bytes are read"
@@ -184,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.places.release()
 
     def _check_connection(self) -> None:
-        """Raise an error if whoever asked has gone."""
+        """Raise an error if the client has closed the connection."""
         readable, _, _ = select.select([self.connection], [], [], 0)
         if readable and not self.connection.recv(1, socket.MSG_PEEK):
             raise ConnectionAbortedError
@@ -195,7 +194,7 @@ def _json(content: Mapping[str, object]) -> tuple[bytes, str]:
 
 
 def read_request(fields: object) -> ReportRequest:
-    """Return the request of a page; raises TensorError for anything else."""
+    """Validate the fields of a request; raises TensorError if they are invalid."""
     if not isinstance(fields, dict) or not fields.keys() <= {*ReportRequest._fields}:
         raise TensorError(f"a question has the fields {', '.join(ReportRequest._fields)}")
     for name in ("text", "declarations"):
@@ -211,8 +210,8 @@ def read_request(fields: object) -> ReportRequest:
 
 
 def answer(request: ReportRequest, check: Callable[[], None] = lambda: None) -> dict[str, object]:
-    """Return the answer of a process of its own, or why there is none; ``check`` is called while it
-    is waited for, and ends it by an error."""
+    """Compute the answer in a separate process, or return the reason for having none. ``check`` is
+    polled meanwhile and cancels by raising an error."""
     receiver, sender = _CONTEXT.Pipe(duplex=False)
     process = _CONTEXT.Process(target=_work, args=(sender, request), daemon=True)
     process.start()
@@ -250,7 +249,7 @@ def _work(sender: Connection, request: ReportRequest) -> None:
 
 
 def _drawn(dot: str) -> str | None:
-    """Return the picture of a graph, where Graphviz is installed and not too slow."""
+    """Return the picture of a graph, if Graphviz is installed and fast enough."""
     program = shutil.which("dot")
     if program is None:
         return None

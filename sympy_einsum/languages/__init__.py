@@ -1,4 +1,4 @@
-"""Text in other languages, read as expressions."""
+"""Parse text in other languages to expressions."""
 
 from .einsum_text import read_einsum as read_einsum
 from .matrixcalculus.declarations import read_declarations as read_declarations

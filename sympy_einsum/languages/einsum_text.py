@@ -1,4 +1,4 @@
-"""Einsum expressions as text [W, section 3]: ``#(ij,jk,k->i; A, B, v)``, nested and added.
+"""Parse einsum expressions [W, section 3]: ``#(ij,jk,k->i; A, B, v)``, nested and added.
 
 An index symbol is a character other than ``,;->→(){}+⊕#`` and space, or several in braces.
 Arguments are variables, numbers, ``Delta(m, n)``, ``Ones(n)``, products, and sums of these.
@@ -36,7 +36,7 @@ _OPERAND = "a variable, a number, Delta(n), Ones(n) or a product #(ij,j->i; A, x
 
 
 def read_einsum(text: str, declarations: Declarations = None) -> Written:
-    """Read an einsum expression as it is written, with the products as they are nested.
+    """Parse an einsum expression, keeping the nesting of its products.
 
     Parameters
     ==========
@@ -44,18 +44,18 @@ def read_einsum(text: str, declarations: Declarations = None) -> Written:
     text : such as ``"#(ij,jk,k->i; A, B, v)"``, with ``→`` or ``->``, and ``+`` or ``⊕`` between
         terms. Index symbols are single characters, or several in braces: ``#({row}k->k; A)``
     declarations : as for ``parse(text, syntax="lippmann")``: the variables' orders, shapes or
-        symbols. What isn't declared has the order that its index string says; axis lengths are
+        symbols. Undeclared variables have the order of their index strings; axis lengths are
         inferred, and those that stay free become symbols ``n, m, k, …``
 
     Returns
     =======
 
-    What is written; ``str`` gives its text again, ``expr`` the expression.
+    The parsed tree; ``str`` returns its text, ``expr`` the expression.
 
     Raises
     ======
 
-    ParseError : the text isn't in the language, or its shapes don't fit; with the position
+    ParseError : the text isn't in the language, or its shapes don't match; names the position
 
     Examples
     ========
@@ -84,8 +84,8 @@ def _read(text: str, declarations: Declarations) -> tuple[Written, dict[str, Ope
 
 @dataclass
 class _Frame:
-    """A product, or the whole text, on its way: its index strings, where it starts, the arguments
-    that are read, and the terms of the next one."""
+    """Hold the parser's state for a product or the whole text: index strings, start, arguments so
+    far, and the terms of the next one."""
 
     format: str = ""
     start: int = 0
@@ -93,7 +93,7 @@ class _Frame:
     terms: list[SyntaxNode] = field(default_factory=list)
 
     def finish_argument(self) -> None:
-        """Make one argument of the terms."""
+        """Add the terms up to one argument."""
         if len(self.terms) > 1:
             first, last = self.terms[0], self.terms[-1]
             node = SyntaxNode("sum", "+", tuple(self.terms), first.position, first.start, last.end)
@@ -103,7 +103,7 @@ class _Frame:
 
 
 class _EinsumParser:
-    """A text on its way to a tree, without recursion."""
+    """Parse a text to a tree without recursion."""
 
     def __init__(self, text: str):
         self.text = text
@@ -111,7 +111,7 @@ class _EinsumParser:
         self.frames = [_Frame()]
 
     def tree(self) -> SyntaxNode:
-        """Return the tree of the text."""
+        """Parse the whole text."""
         expects_operand, is_opened = True, False
         while self._skip_space():
             found = _TOKEN.match(self.text, self.position)
@@ -194,8 +194,7 @@ def _read_format(place: Location) -> tuple[list[tuple[str, ...]], tuple[str, ...
 
 
 class _Inference:
-    """The axes of everything in a tree: orders from the index strings above, lengths from what is
-    equal."""
+    """Infer the axes in a tree: orders from the enclosing index strings, lengths by unification."""
 
     def __init__(self, known: Inference):
         self.known = known
@@ -204,7 +203,7 @@ class _Inference:
         self.axes: dict[SyntaxNode, tuple[Length, ...]] = {}
 
     def infer(self, root: SyntaxNode) -> None:
-        """Find all that can be found."""
+        """Infer orders and lengths."""
         nodes = postorder([root], children_of)
         for node in nodes:
             if node.kind == "product":
@@ -220,7 +219,7 @@ class _Inference:
         return Location(self.known.text, node)
 
     def _outermost(self, root: SyntaxNode) -> int:
-        """Return the order of the whole, if one of its terms tells it."""
+        """Return the order of the whole text, if one of its terms determines it."""
         for term in root.children if root.kind == "sum" else (root,):
             if term.kind == "product":
                 return len(self.formats[term][1])
@@ -282,7 +281,7 @@ class _Inference:
     def built(
         self, root: SyntaxNode, given: dict[str, Operand]
     ) -> tuple[Written, dict[str, Operand]]:
-        """Build the written form of a tree; return it with its variables."""
+        """Build the unevaluated form of a tree; return it with its variables."""
         symbols = symbols_of(self.known.known_axes(), self.known.lengths, given)
 
         def visit(node: SyntaxNode, below: tuple[Written | Operand, ...]) -> Written | Operand:

@@ -1,5 +1,4 @@
-"""Reading shared by the languages: nodes for grammar rules, and errors that say where reading
-stopped."""
+"""Parse by a grammar: nodes for grammar rules, and errors with positions, for all languages."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ OPERAND = "a number, a variable, a function call or '('"
 
 
 class ToNodes(lark.Transformer[lark.Token, Any]):
-    """Turns each finished rule of a grammar into a node, while lark reads the text."""
+    """Turn each reduced rule of a grammar into a node, while lark parses."""
 
     def number(self, parts: Parts) -> SyntaxNode:
         return leaf("number", parts[0])
@@ -41,19 +40,20 @@ class ToNodes(lark.Transformer[lark.Token, Any]):
 
 @dataclass(frozen=True)
 class Grammar:
-    """The grammar of a language, ``grammar.lark`` in its package.
+    """Parse by the grammar of a language, ``grammar.lark`` in its package.
 
     Attributes
     ==========
 
-    starts : the rules that a text is read by
-    nodes : what makes nodes of finished rules
+    starts : the start rules
+    nodes : the transformer of reduced rules
     limit : maximum number of characters
-    example : an expression
-    operators : what may stand behind an operand
-    instead : what people write in other languages, and how it is written in this one; a function
-        of the text and the position, where that depends on what stands around
-    explain : what is wrong, given the error of a token, the text before it, and how it is called
+    example : an expression, for errors
+    operators : the operators that may follow an operand
+    instead : notation of other languages with its counterpart in this one, or a function of the
+        text and the position that returns it
+    explain : the message for an unexpected token, given the error, the text before the token, and
+        its description
     """
 
     package: str
@@ -76,7 +76,7 @@ class Grammar:
         )
 
     def check(self, text: str) -> None:
-        """Raise ParseError for what is no text, empty or too long."""
+        """Raise ParseError for anything but a text, and for an empty or too long one."""
         if not isinstance(text, str):
             raise ParseError(f"parse reads text, not {type(text).__name__}")
         check_text(text, "the text has")
@@ -84,7 +84,7 @@ class Grammar:
             raise ParseError(f"the text is empty; expected an expression such as {self.example}")
 
     def read(self, text: str, start: str) -> Any:
-        """Parse a text by the rule ``start``; raises ParseError where it leaves the grammar."""
+        """Parse a text by the rule ``start``; raises ParseError at a syntax error."""
         try:
             return self._parser.parse(text, start=start)
         except lark.exceptions.UnexpectedCharacters as error:
@@ -113,5 +113,5 @@ class Grammar:
 
 
 def expects_operand(error: lark.exceptions.UnexpectedToken) -> bool:
-    """Tell whether an operand should have stood in the place of a token."""
+    """Tell whether an operand was expected in place of a token."""
     return {"NUMBER", "LEFT"} <= error.expected

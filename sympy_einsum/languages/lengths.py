@@ -1,4 +1,4 @@
-"""Axis lengths that inference finds to be equal: a forest of sets with one value each."""
+"""Unify axis lengths: a union-find forest whose sets have one value each."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ V = TypeVar("V")
 
 @dataclass(eq=False, slots=True)
 class UnionFindNode(Generic[V]):
-    """Something that may turn out to be another's: a node of a union-find forest."""
+    """Represent an unknown that may be unified with others: a node of a union-find forest."""
 
     value: V | None = None
     parent: Self | None = None
 
     def root(self) -> Self:
-        """Return the representative of all that are equal to this one."""
+        """Return the representative of the set."""
         root = self
         while root.parent is not None:
             root = root.parent
@@ -35,16 +35,15 @@ class UnionFindNode(Generic[V]):
 
 @dataclass(eq=False, slots=True)
 class Length(UnionFindNode[Expr]):
-    """An axis length."""
+    """Represent an axis length."""
 
-    # Lengths of which it is the product.
+    # The factors of a length that is a product.
     factors: tuple[Length, ...] = ()
-    # The axis that it is known from, for messages.
+    # The axis that determined it, for messages.
     origin: str = ""
 
     def merge(self, other: Length) -> bool:
-        """Make two lengths equal; False if they aren't known to be. Products are equal if their
-        factors are."""
+        """Unify two lengths; return False if they may differ. Products are unified by factors."""
         a, b = self.root(), other.root()
         if a is b:
             return True
@@ -69,7 +68,7 @@ class Length(UnionFindNode[Expr]):
         return prod(values) if len(values) == len(root.factors) else None
 
     def parts(self) -> Iterator[Length]:
-        """Yield the lengths of which the product is made."""
+        """Yield the factors."""
         for factor in self.factors:
             yield factor.root()
             yield from factor.root().parts()
@@ -82,7 +81,7 @@ class Length(UnionFindNode[Expr]):
 
 
 def length_symbol(name: str) -> Symbol:
-    """Return the symbol that stands for an axis length."""
+    """Return the symbol of an axis length."""
     return Symbol(name, integer=True, positive=True)
 
 
@@ -91,8 +90,8 @@ def symbols_of(
     lengths: Sequence[Length],
     given: Mapping[str, Operand],
 ) -> dict[str, Operand]:
-    """Return the symbols of variables with some axes, those that the user has already if they are
-    ``given``. All ``lengths`` that stayed unknown get names first."""
+    """Return symbols for variables, those of the user where they are ``given``. Names all unknown
+    ``lengths`` first."""
     values = [length.value for length in lengths if length.value is not None]
     taken = {symbol.name for length in values for symbol in length.free_symbols}
     name_lengths(lengths, taken | variables.keys())
@@ -105,15 +104,12 @@ def symbols_of(
 
 
 def name_lengths(lengths: Iterable[Length], taken: Iterable[str]) -> None:
-    """Give lengths that stayed unknown symbols, in order of preference n, m, k, …, whose names
-    nothing else has."""
+    """Assign symbols to unknown lengths, in order of preference n, m, k, …, skipping names that
+    are taken."""
     used = set(taken)
-    names = (name for name in _preferred() if name not in used)
+    preferred = chain("nmkpqrsd", (f"n{i}" for i in count(1)))
+    names = (name for name in preferred if name not in used)
     for length in lengths:
         own = length.root()
         if own.value is None and not own.factors:
             own.value = length_symbol(next(names))
-
-
-def _preferred() -> Iterator[str]:
-    return chain("nmkpqrsd", (f"n{i}" for i in count(1)))

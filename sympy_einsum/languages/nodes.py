@@ -1,4 +1,4 @@
-"""Syntax tree nodes shared by the languages, with their positions in the text."""
+"""Define syntax tree nodes with positions in the text, for all languages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ MAX_NESTING = 1_000
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SyntaxNode:
-    """One operation, number or name of the text."""
+    """Hold one operation, number or name of the text."""
 
     kind: str  # number, variable, call, prefix, postfix or binary
-    name: str  # the number, the name or the operator as it is written
+    name: str  # the number, name or operator as written
     children: tuple[SyntaxNode, ...]
-    position: int  # where errors point to
+    position: int  # the position for errors
     start: int
     end: int
     in_parentheses: bool = False
 
 
-# The nodes and tokens that a rule of a grammar is made of.
+# The nodes and tokens of a grammar rule.
 Parts: TypeAlias = list[Any]
 
 
@@ -36,7 +36,7 @@ def leaf(kind: str, token: Any) -> SyntaxNode:
 
 
 def end_of(token: Any) -> int:
-    """Return the position behind a token."""
+    """Return the position after a token."""
     return int(token.start_pos) + len(token)
 
 
@@ -47,18 +47,18 @@ def children_of(node: SyntaxNode) -> tuple[SyntaxNode, ...]:
 
 @dataclass(frozen=True)
 class Location:
-    """Where an operation stands, for the errors of the rule that infers its type."""
+    """Locate an operation, for errors."""
 
     text: str
     node: SyntaxNode
 
     def error(self, message: str) -> ParseError:
-        """An error that points to the operation."""
+        """Return an error that points to the operation."""
         return ParseError(message, self.text, self.node.position)
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Turn errors of building an operation into a ParseError that points to it."""
+        """Convert errors of building the operation to ParseErrors that point to it."""
         try:
             yield
         except ParseError:
@@ -71,21 +71,21 @@ class Location:
             raise self.error(f"SymPy can't compute this: {str(error)[:200]}") from error
 
     def quote(self, k: int) -> str:
-        """Operand number k as it is written, shortened."""
+        """Quote operand k, abbreviated."""
         child = self.node.children[k]
-        # Of a long operand a part is enough.
+        # Quote only the beginning of a long operand.
         quoted = " ".join(self.text[child.start : min(child.end, child.start + 400)].split())
         return quoted if len(quoted) <= 40 else f"{quoted[:37]}..."
 
 
 def check_text(text: object, what: str) -> None:
-    """Refuse what is too long to be read."""
+    """Refuse a text that is too long."""
     if isinstance(text, str) and len(text) > tuning.MAX_TEXT:
         raise ParseError(f"{what} {len(text)} characters; at most {tuning.MAX_TEXT} are read")
 
 
 def check_nesting(text: str) -> None:
-    """Refuse what is nested too deeply to be read."""
+    """Refuse a text that is nested too deeply."""
     depth = 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")
@@ -95,8 +95,7 @@ def check_nesting(text: str) -> None:
 
 
 def open_parentheses(text: str) -> list[int]:
-    """Return the positions of the parentheses that are not closed in the text, the innermost
-    last."""
+    """Return the positions of unclosed parentheses, the innermost last."""
     unclosed: list[int] = []
     for position, character in enumerate(text):
         if character == "(":
@@ -108,12 +107,12 @@ def open_parentheses(text: str) -> list[int]:
 
 @dataclass
 class Deadline:
-    """How long a text may take."""
+    """Limit the time for a text."""
 
     seconds: float = field(default_factory=lambda: tuning.MAX_SECONDS)
     _start: float = field(default_factory=thread_time)
 
     def check(self, error: Callable[[str], ParseError]) -> None:
-        """Raise the error that is made of a message once the time is over."""
+        """Raise ``error(message)`` once the time is over."""
         if thread_time() - self._start > self.seconds:
             raise error(f"the text takes more than {self.seconds:g} s to read")

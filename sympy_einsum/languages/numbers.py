@@ -1,4 +1,4 @@
-"""Numbers in a text, and bounds that keep hostile or mistaken ones from taking forever."""
+"""Parse numbers, and bound those that would take SymPy forever."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..core import TensorError, check_size
 from ..expressions import Operand, TensorExpr, View, elementwise
 
 MAX_EXPONENT = 10_000
-# SymPy's time grows with the fourth power of how deep scalar functions are nested.
+# SymPy's time grows with the fourth power of the nesting of scalar functions.
 MAX_SCALAR_DEPTH = 64
-# SymPy computes these exactly at integers, which takes forever at large ones.
+# SymPy evaluates these exactly at integers, which takes forever at large ones.
 _EXACT_AT_INTEGERS = {"gamma", "gammaln", "digamma"}
 MAX_EXACT_ARGUMENT = 170
 
 
 def read_number(text: str) -> Expr:
-    """A number: exact, unless it is written with an exponent or with very many digits."""
+    """Parse a number: exact, unless it has an exponent or very many digits."""
     value = float(text)
     if isinf(value) or (value == 0 and re.search("[1-9]", re.split("[eE]", text)[0])):
         raise TensorError("the number is out of the range of double precision")
@@ -35,7 +35,7 @@ def read_number(text: str) -> Expr:
 
 
 def check_number(value: Operand, is_constant: bool) -> None:
-    """Refuse what has no place among real numbers, before it grows or spreads."""
+    """Refuse values that aren't real numbers."""
     if isinstance(value, TensorExpr):
         is_real = not (is_constant and value.has(sympy.I))
     else:
@@ -47,14 +47,14 @@ def check_number(value: Operand, is_constant: bool) -> None:
 
 
 def bounded_power(base: Operand, exponent: Operand) -> Operand:
-    """A power entry by entry, if the exponent isn't too large."""
+    """Raise to a power entry by entry; refuse large exponents."""
     if exceeds(exponent, MAX_EXPONENT):
         raise TensorError(f"the exponent is too large; at most {MAX_EXPONENT} is possible")
     return operations.power(base, exponent)
 
 
 def bounded_function(name: str, function: Callable[..., Expr]) -> Callable[[Operand], Operand]:
-    """A function entry by entry, if its argument isn't too large to be computed exactly."""
+    """Wrap a function to refuse arguments too large to be evaluated exactly."""
 
     def build(value: Operand) -> Operand:
         if name in _EXACT_AT_INTEGERS and exceeds(value, MAX_EXACT_ARGUMENT):

@@ -1,4 +1,4 @@
-"""Text as input: the public side of the languages."""
+"""Parse text in any of the languages."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from .lippmann.program import (
     read_program,
 )
 from .matrixcalculus.declarations import Declarations, read_declarations
+from .matrixcalculus.parser import read
 from .matrixcalculus.program import Interpreter
-from .matrixcalculus.reading import read
 from .ricci.program import read_ricci
 
 
 def parse(
     text: str, declarations: Declarations | OrderDeclarations = None, *, syntax: str = "auto"
 ) -> Operand:
-    """Read an expression.
+    """Parse an expression.
 
     Parameters
     ==========
 
     text : str
-    declarations : what is known of the variables, by name or in the words of the language
-    syntax : the language, by default the one that the text looks like
+    declarations : the variables, by name or in the words of the language
+    syntax : the language, guessed by default
 
         ``"matrixcalculus"``, that of MatrixCalculus.org [1]. Names that start with a capital
-        letter are matrices, with h to z vectors, with a to g scalars, where the declarations don't
-        say otherwise. Vectors are columns, ``x'`` is a row. There are
+        letter are matrices, with h to z vectors, with a to g scalars, unless declared otherwise.
+        Vectors are columns, ``x'`` is a row. There are
 
         * ``+ - * /`` and the power ``^`` of a scalar or (with an integer) a square matrix;
           ``.* ./ .^`` entry by entry; ``'`` for the transpose, which after a power transposes the
           power, as in MATLAB;
-        * the elementwise functions ``exp``, ``log``, ``relu`` and so on, all that have a name
-          there in the table of scalar functions;
+        * elementwise functions, ``exp``, ``log``, ``relu`` and all others with a name for this
+          language in the table of scalar functions;
         * ``sum``, ``norm1``, ``norm2`` or ``normF`` (Euclidean or Frobenius), ``tr``, ``det``,
           ``logdet``, ``inv``, ``adj``, and ``diag`` from a vector to a matrix or back;
         * ``max`` and ``min`` of all entries or of two values entry by entry, ``softmax``,
           ``logsumexp``; as in MATLAB, ``sum(X, 1)``, ``softmax(X, 1)`` and ``logsumexp(X, 1)`` go
           down the columns, with 2 along the rows;
-        * ``vec(X)``, the columns below each other, and ``kron(X, Y)``;
+        * ``vec(X)``, the columns stacked, and ``kron(X, Y)``;
         * ``vector(c)`` and ``matrix(c)``, the scalar c repeated, ``eye``, the identity, ``pi``.
 
         Declarations are texts such as ``"K symmetric matrix; b, c vector(n)"``, several such
@@ -59,19 +59,19 @@ def parse(
         * ``A *(ij,j->i) b``, the product with index strings; ``+ - /`` of tensors of one order,
           entry by entry; ``^`` with a scalar exponent;
         * elementwise functions, by the thesis' names and by ours, and ``inv``, ``det``, ``adj``;
-        * numbers, which are repeated to the order that their surroundings need; ``delta(n)``, the
-          delta tensor of order 2 n; ``[m, n]`` behind either or behind an expression says what its
-          axis lengths are.
+        * numbers, which are broadcast to the order that the context needs; ``delta(n)``, the delta
+          tensor of order 2 n; ``[m, n]`` after either or after an expression states its axis
+          lengths.
 
         Declarations are the orders, ``"A 2 b 1"``, or a mapping from names to orders, to tuples of
-        axis lengths, or to symbols of your own. They may stand in the text: ``declare A 2 b 1
-        expression A *(ij,j->i) b``; what asks for derivatives is for :func:`parse_program`.
+        axis lengths, or to symbols of your own. They may be part of the text: ``declare A 2 b 1
+        expression A *(ij,j->i) b``; programs with derivatives are for :func:`parse_program`.
 
         ``"ricci"``, Ricci calculus [3]: tensors with upper and lower indices, ``A^i_j x^j``. An
-        index on both levels of a term is summed over; one on a single level is free, and where it
-        stands twice, entries are multiplied one by one: ``x^i y^i``. What is added has the same
-        indices. There are ``+ - *``, also products without a sign, ``/`` by what has only indices
-        that stand before it, powers ``(x^i)^2``, the functions of Lippmann's language, ``δ^i_j``,
+        index that is upper and lower in a term is summed over; otherwise it is free, and repeating
+        it multiplies entry by entry: ``x^i y^i``. Terms of a sum have the same indices. There are
+        ``+ - *``, also products without a sign, ``/`` by a divisor whose indices all occur in the
+        dividend, powers ``(x^i)^2``, the functions of Lippmann's language, ``δ^i_j``,
         ``0^i`` and ``1^i``. The axes follow the alphabet, as for ``numpy.einsum``, or the left
         side, ``C^i_k = A^i_j B^j_k``. Declarations are a mapping from names to symbols.
 
@@ -90,8 +90,8 @@ def parse(
     Raises
     ======
 
-    ParseError : the text is not in the language, or its shapes don't fit; with the position, an
-        excerpt and what was expected
+    ParseError : the text isn't in the language, or its shapes don't match; names the position and
+        the expected continuation
 
     Examples
     ========
@@ -130,14 +130,14 @@ def parse(
 
 @with_time_limit
 def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorProgram:
-    """Read a program in Lippmann's language, and answer it.
+    """Parse a program in Lippmann's language, and differentiate as it requests.
 
     Parameters
     ==========
 
     text : any number of ``declare A 2 b 1``, ``expression A *(ij,j->i) b`` and ``derivative wrt
-        b``, in any order in which what is used is there before. A derivative is that of the
-        expression before it; after ``wrt`` there may be several names, one derivative each.
+        b``, in any order with declarations before uses. A derivative is that of the preceding
+        expression; ``wrt`` may be followed by several names, for one derivative each.
     declarations : of further variables, as for :func:`parse`
 
     Returns
@@ -170,7 +170,7 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
 def parse_with_variables(
     text: str, declarations: Declarations | OrderDeclarations = None, syntax: str = "auto"
 ) -> tuple[Operand, dict[str, Operand]]:
-    """Return the expression of a text, and its variables by name in order of appearance.
+    """Parse a text; return its expression and its variables by name in order of appearance.
 
     >>> expr, variables = parse_with_variables("sum(a*x - a*x)")
     >>> expr, list(variables)
@@ -180,7 +180,7 @@ def parse_with_variables(
 
 
 def checked_syntax(text: str, syntax: str = "auto") -> str:
-    """Return the name of a language; of the one that a text looks like for ``"auto"``.
+    """Return the name of a language; for ``"auto"`` guess it from the text.
 
     >>> checked_syntax("A *(ij,j->i) b"), checked_syntax("A*b"), checked_syntax("A^i_j b^j")
     ('lippmann', 'matrixcalculus', 'ricci')
@@ -212,17 +212,17 @@ def _tensor_expression(
     return expression, program.symbols
 
 
-# By name: what reads a text, with what is declared, as an expression and its variables.
+# The parsers by name: from a text and declarations to an expression and its variables.
 SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = {
     "matrixcalculus": _matrix_expression,
     "einsum": einsum_expression,
     "lippmann": _tensor_expression,
     "ricci": read_ricci,
 }
-# Patterns that occur in texts of one language only.
+# Patterns specific to one language.
 _MARKS = {
     "einsum": r"#\s*\(",
     "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
-    # Two tensors with indices side by side, several indices in braces, or a delta tensor.
+    # Two adjacent tensors with indices, several indices in braces, or a delta tensor.
     "ricci": r"[\^_][a-z]+\s+[A-Za-z]\w*[\^_][a-z]|[\^_]\{|δ",
 }

@@ -1,4 +1,4 @@
-"""Formulas as text: LaTeX, Unicode, MathML, code, and the graph as a drawing."""
+"""Print expressions as LaTeX, Unicode, MathML or code, and draw their graphs."""
 
 from .drawing import draw as draw, to_dot as to_dot
 from .language_texts import to_text as to_text

@@ -1,4 +1,4 @@
-"""The algebra of matrix forms: a formula as a person would write it.
+"""Simplify matrix forms so that a formula reads as if written by hand.
 
 Products flatten, a transpose moves into a product, a scalar product gets the orientation with the
 fewest transposes, a trace the best rotation, equal factors become powers.
@@ -15,7 +15,7 @@ from .forms import ATOM, PRODUCT, ROW, SUM, Form, call, identity, stock
 
 
 def ones(shape: Shape) -> Form:
-    """Ones of a shape; the matrix of ones is 1 1ᵀ."""
+    """Return ones of a shape; the matrix of ones is 1 1ᵀ."""
     if len(shape) == 2:
         return product([ones(shape[:1]), transpose(ones(shape[1:]))])
     return Form("ones", (), tuple(shape), len(shape)) if shape else stock(S.One)
@@ -31,7 +31,7 @@ def _open(parts: Sequence[Form]) -> int:
 
 
 def _chain(form: Form) -> tuple[bool, list[Form], list[Form]]:
-    """A form as a sign, scalar factors and factors with axes; a sum gives its content."""
+    """Split a form into sign, scalar factors and factors with axes; a sum yields its content."""
     if form.kind == "sum" and form.axes:
         return _content(form)
     if form.kind != "product":
@@ -41,7 +41,7 @@ def _chain(form: Form) -> tuple[bool, list[Form], list[Form]]:
 
 
 def _content(form: Form) -> tuple[bool, list[Form], list[Form]]:
-    """Return the number that all terms of a sum are multiplied by, and the rest."""
+    """Split a sum into the common numeric factor of its terms and the rest."""
     split = [_numeric_factor(term) for term in form.parts]
     size = split[0][1]
     if any(other != size for _, other, _ in split[1:]):
@@ -54,7 +54,7 @@ def _content(form: Form) -> tuple[bool, list[Form], list[Form]]:
 
 
 def _numeric_factor(form: Form) -> tuple[bool, Expr, Form]:
-    """A term as a sign, a positive number and the rest."""
+    """Split a term into sign, positive number and the rest."""
     if form.kind != "product":
         return False, S.One, form
     negative, count = form.data
@@ -67,7 +67,7 @@ def _numeric_factor(form: Form) -> tuple[bool, Expr, Form]:
 
 
 def product(factors: Sequence[Form]) -> Form:
-    """Factors side by side. A scalar chain such as xᵀ y is kept whole unless it is alone."""
+    """Multiply factors; a scalar chain such as xᵀ y is kept whole unless it is the only factor."""
     if len(factors) == 1:
         return factors[0]
     negative, scalars, chain = False, [], []
@@ -97,7 +97,7 @@ def product(factors: Sequence[Form]) -> Form:
 
 
 def _merge_stock(scalars: list[Form]) -> tuple[bool, list[Form]]:
-    """Numbers and other SymPy factors as one, its sign taken out."""
+    """Merge numbers and other SymPy factors into one, and extract its sign."""
     factor: Expr = Mul(*[form.data for form in scalars if form.kind == "stock"])
     rest = [form for form in scalars if form.kind != "stock"]
     first = factor.args[0] if factor.is_Mul else factor
@@ -108,7 +108,7 @@ def _merge_stock(scalars: list[Form]) -> tuple[bool, list[Form]]:
 
 
 def _merge_powers(chain: list[Form]) -> list[Form]:
-    """Neighbours that are equal as powers; identities go."""
+    """Merge equal neighbours into powers and drop identities."""
     if len(chain) > 1:
         chain = [form for form in chain if form.kind != "identity"] or chain[:1]
     merged: list[Form] = []
@@ -130,12 +130,12 @@ def _merge_powers(chain: list[Form]) -> list[Form]:
 
 
 def negated(form: Form) -> Form:
-    """A form with the other sign."""
+    """Negate a form."""
     return product([stock(S.NegativeOne), form])
 
 
 def transpose(form: Form) -> Form:
-    """Return the transpose, written as low as it goes: (A B)ᵀ is Bᵀ Aᵀ."""
+    """Return the transpose, pushed down to the leaves: (A B)ᵀ is Bᵀ Aᵀ."""
     if form.transpose is None:
         form.transpose = _transposed(form)
     return form.transpose
@@ -147,7 +147,7 @@ def _transposed(form: Form) -> Form:
     if form.kind == "transpose":
         return form.parts[0]
     if form.kind == "block" and form.axes != 2:
-        # Vectors beside each other.
+        # Adjacent vectors.
         rows, columns = form.data
         axes = ROW if form.axes == 1 else 1
         return Form("block", [transpose(part) for part in form.parts], (columns, rows), axes)
@@ -168,8 +168,8 @@ def _transposed(form: Form) -> Form:
 
 
 def _pushed(form: Form) -> Form | None:
-    """Push a transpose down to the parts of a matrix, if it has any."""
-    if form.kind not in ("sum", "hadamard", "quotient", "hadamard_power", "placed", "power"):
+    """Push a transpose down to the parts of a matrix; return None for a leaf."""
+    if form.kind not in ("sum", "hadamard", "quotient", "hadamard_power", "applied", "power"):
         is_softmax = form.kind == "call" and form.data[0] == "softmax"
         if not is_softmax or form.data[1] is None:
             return None
@@ -192,7 +192,7 @@ def _is_symmetric(form: Form) -> bool:
 
 
 def _transpose_count(parts: Sequence[Form]) -> int:
-    """Count how many transposes a chain of factors shows, vectors apart."""
+    """Count the transposed matrices in a chain of factors."""
     return sum(1 for part in parts if part.axes == 2 and _is_transposed(part))
 
 
@@ -202,7 +202,7 @@ def _is_transposed(form: Form) -> bool:
 
 
 def dot(x: Form, y: Form) -> Form:
-    """Return xᵀ y, transposed where that saves transposes: aᵀ X b, not bᵀ Xᵀ a."""
+    """Return xᵀ y or yᵀ x, whichever has fewer transposes: aᵀ X b, not bᵀ Xᵀ a."""
     for one, other in ((x, y), (y, x)):
         if _is_ones(one) and other.kind == "hadamard_power" and other.data == 2:
             return dot(other.parts[0], other.parts[0])
@@ -212,7 +212,7 @@ def dot(x: Form, y: Form) -> Form:
         squares = square.kind == "hadamard_power" and square.data == 2
         if squares and len(other.parts) == 2 and _is_ones(other.parts[1]):
             base = min(square.parts[0], transpose(square.parts[0]), key=_factors_rank)
-            if _looks_real(base):
+            if _is_real(base):
                 return Form("norm", [base])
             return trace(product([transpose(base), base]))
     candidates = [product([transpose(x), y]), product([transpose(y), x])]
@@ -231,7 +231,7 @@ def _dot_rank(form: Form) -> tuple[int, int, int]:
 
 
 def trace(form: Form) -> Form:
-    """tr(form), in the rotation with the fewest transposes; tr(x yᵀ) is yᵀ x."""
+    """Return tr(form) in the cyclic order with the fewest transposes; tr(x yᵀ) is yᵀ x."""
     negative, scalars, chain = _chain(form)
     for k in range(len(chain)):
         if chain[k].axes == 1 and chain[(k + 1) % len(chain)].axes == ROW:
@@ -239,25 +239,25 @@ def trace(form: Form) -> Form:
             result = dot(transpose(product(rotated[:-1])), rotated[-1])
             break
     else:
-        result = _closed_trace(_best_rotation(chain))
+        result = _norm_or_trace(_best_rotation(chain))
     whole = product([*scalars, result])
     return negated(whole) if negative else whole
 
 
-def _closed_trace(form: Form) -> Form:
-    """tr(form); that of a matrix with its own transpose is written as a norm."""
+def _norm_or_trace(form: Form) -> Form:
+    """Return tr(form); a trace of X Xᵀ becomes a squared norm."""
     if form.kind == "product" and len(form.parts) == 2:
         one, two = form.parts
-        if two.kind != "transpose" and one is transpose(two) and _looks_real(two):
+        if two.kind != "transpose" and one is transpose(two) and _is_real(two):
             return Form("norm", [two])
     return call("tr", form)
 
 
-def _looks_real(form: Form) -> bool:
-    """Tell whether nothing in a form is complex by itself; symbols stand for real numbers here."""
+def _is_real(form: Form) -> bool:
+    """Tell whether a form contains no complex constant; symbols are real."""
     if form.kind == "array" or (isinstance(form.data, Basic) and form.data.has(I)):
         return False
-    return all(map(_looks_real, form.parts))
+    return all(map(_is_real, form.parts))
 
 
 def _best_rotation(chain: list[Form]) -> Form:
@@ -287,7 +287,7 @@ def _first_name(form: Form) -> str:
 
 
 def diagonal_matrix(vector: Form) -> Form:
-    """diag(v) as a matrix; diag(1) is the identity."""
+    """Return the matrix diag(v); diag(1) is the identity."""
     if vector.kind == "ones":
         return identity(vector.data[0])
     if vector.kind == "product":
@@ -324,7 +324,7 @@ def _is_ones(form: Form) -> bool:
 
 
 def hadamard(factors: Sequence[Form]) -> Form:
-    """Factors multiplied entry by entry; numbers come out, equal factors become powers."""
+    """Multiply entry by entry; extract numbers, merge equal factors into powers."""
     outside: list[Form] = []
     bases: list[tuple[Form, Expr]] = []
     for form in factors:
@@ -340,12 +340,12 @@ def hadamard(factors: Sequence[Form]) -> Form:
     counted: dict[Form, Expr] = {}
     for base, exponent in bases:
         counted[base] = counted.get(base, 0) + exponent
-    # A power of 0 is a one, unless nothing else is there to show a shape.
+    # A power with exponent 0 vanishes, unless no other factor shows the shape.
     counts = [pair for pair in counted.items() if pair[1] != 0] or bases
     above = [hadamard_power(b, e) for b, e in counts if not _is_ones(b) and not _is_negative(e)]
     below = [(base, exponent) for base, exponent in counts if _is_negative(exponent)]
     kept = above if above or below else [base for base, _ in counts[:1]]
-    # Sums behind: σ ⊙ (1 - σ).
+    # Sums last: σ ⊙ (1 - σ).
     kept.sort(key=lambda form: form.level == SUM)
     if len(kept) > 1:
         kept = [Form("hadamard", kept, None, kept[0].axes)]
@@ -370,7 +370,7 @@ def _powers(form: Form) -> tuple[Form, Expr]:
 
 
 def hadamard_power(base: Form, exponent: Expr) -> Form:
-    """A power entry by entry; an ordinary one for a scalar."""
+    """Raise to a power entry by entry; a scalar gets an ordinary power."""
     if exponent == 1:
         return base
     return Form("hadamard_power", [base], exponent, base.axes)
@@ -380,7 +380,7 @@ def hadamard_power(base: Form, exponent: Expr) -> Form:
 
 
 def total(terms: Sequence[Form], axes: int) -> Form:
-    """A sum: identity and ones first, then long products, then the rest; minus signs last."""
+    """Add terms, ordered: identity and ones, long products, the rest; negative terms last."""
     flat = [inner for term in terms for inner in (term.parts if term.kind == "sum" else [term])]
     if len(flat) == 1:
         return flat[0]
@@ -397,7 +397,7 @@ def _term_rank(term: Form) -> tuple[bool, bool, int, int, bool]:
 
 
 def inverse(form: Form) -> Form:
-    """Return the inverse; that of a transpose is written X^{-ᵀ}."""
+    """Return the inverse; that of a transpose is X^{-ᵀ}."""
     if form.kind == "transpose":
         return transpose(inverse(form.parts[0]))
     return Form("power", [form], -1, 2)

@@ -1,4 +1,4 @@
-"""Tensors written by their entries: Σ_j T_ijk x_j, with what has a matrix form kept whole."""
+"""Write tensors by their entries, Σ_j T_ijk x_j; blocks that have a matrix form stay whole."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from ..expressions import (
 )
 from . import algebra
 from .entries import entry, ordered, relabel
-from .fitting import Factor, Fitting, summed_over
 from .forms import POWER, Form, Label, Position, indices, position
 from .functions import body_level
 from .node_forms import scalar_forms
+from .selector_absorption import Factor, SelectorAbsorption, summed_over
 from .slices import factors_of, sliced
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ Row = Callable[["EntryForms", TensorExpr], Form]
 
 
 class EntryForms:
-    """The forms of entries in one notation; a tensor's own indices are numbered from 0."""
+    """Build the forms of entries in one notation; a tensor's own indices are numbered from 0."""
 
     def __init__(self, notation: Notation):
         self.notation = notation
@@ -72,11 +72,11 @@ class EntryForms:
                     _block_entry(self, node) if self.is_block(node) else _row_entry(self, node)
                 )
         form = _row_entry(self, root)
-        # Elsewhere what is named stands as its name.
+        # Within other nodes a named node appears by its name.
         return form if named else self._forms.setdefault(root, form)
 
     def is_block(self, node: Operand) -> bool:
-        """Tell whether a node stays whole and gets its indices outside."""
+        """Tell whether a node stays whole, with its indices outside."""
         if not node.order or not is_composed(node) or self.notation.is_named(node):
             return True
         return self.notation.style != "index" and node.order <= 2 and self.notation.of(node).pure
@@ -89,7 +89,7 @@ class EntryForms:
 
 
 def is_composed(node: TensorExpr) -> bool:
-    """Tell whether the entries of a node are written from those of its operands."""
+    """Tell whether entries of a node are composed of those of its operands."""
     return FORMULAS[type(node)] is not _unchanged_entry
 
 
@@ -112,7 +112,7 @@ def _sum_entry(entries: EntryForms, node: TensorAdd) -> Form:
 
 def _elementwise_entry(entries: EntryForms, node: Elementwise) -> Form:
     parts = [entries.at(operand, range(node.order)) for operand in node.operands]
-    return Form("placed", parts, node.body, 0, body_level(node.body))
+    return Form("applied", parts, node.body, 0, body_level(node.body))
 
 
 def _view_entry(entries: EntryForms, node: View) -> Form:
@@ -136,7 +136,7 @@ def _product_entry(entries: EntryForms, node: Einsum) -> Form:
         block = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
         places = axes if indexed.axes is None else tuple([indexed.axes.index(k) for k in axes])
         return entry(block, places)
-    product = Fitting(node, entries.fresh).fitted(notation.style == "index")
+    product = SelectorAbsorption(node, entries.fresh).product(notation.style == "index")
     blocks: list[Factor] = []
     others: list[Factor] = []
     for operand, labels in product.factors:
@@ -146,7 +146,7 @@ def _product_entry(entries: EntryForms, node: Einsum) -> Form:
         *[form.labels for form in product.conditions]
     )
     pinned |= {label for _, labels in blocks for label in labels if isinstance(label, Position)}
-    # An index may be left in the limit of another's sum alone.
+    # An index may occur only in the limit of another sum.
     ends = [end for limits in product.summed.values() for end in limits]
     pinned |= {k for label in (*pinned, *ends) for k in indices(label)}
     edges = [(notation.of(operand), labels) for operand, labels in blocks]
@@ -162,7 +162,7 @@ def _product_entry(entries: EntryForms, node: Einsum) -> Form:
         for form, labels in network.edges
     ]
     factors += [entries.at(operand, labels) for operand, labels in others]
-    # Tensors before vectors, what needs brackets last.
+    # Tensors before vectors, bracketed factors last.
     factors.sort(key=_factor_rank)
     used = pinned.union(*[labels for _, labels in network.edges])
     summed = {k: limits for k, limits in product.summed.items() if k in used}
@@ -191,7 +191,7 @@ def _triangle_entry(entries: EntryForms, node: Triangle) -> Form:
 
 
 def _axes(condition: Form) -> list[int]:
-    """Return the axes that a condition is about."""
+    """Return the axes in a condition."""
     return sorted({k for label in condition.data for k in indices(label) if isinstance(k, int)})
 
 

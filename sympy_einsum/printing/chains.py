@@ -1,7 +1,7 @@
-"""Products as one would type them: ``A @ x``, ``x*y``, ``A.T``, ``A.sum(axis=0)``.
+"""Write products with operators and methods: ``A @ x``, ``x*y``, ``A.T``, ``A.sum(axis=0)``.
 
-A product of one or two operands is written by the operator that makes it; one of more is brought
-into matrix algebra and written as that, which has the same value.
+A product of one or two operands is written by the operator that builds it; a longer one is first
+converted to matrix algebra, which has the same value.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def is_distinct(labels: Sequence[int]) -> bool:
     return len(set(labels)) == len(labels)
 
 
-class Short:
-    """A product of one or two operands written with operators and methods, or None.
+class OperatorText:
+    """Write a product of one or two operands with operators and methods, if possible.
 
     ``A @ x`` calls for the same contraction as ``einsum('ij,j->i', A, x)``, up to the names of the
     indices and the order of the operands; both are canonical in the result.
@@ -37,7 +37,7 @@ class Short:
         self.below = below
 
     def text(self) -> Text | None:
-        """Return the text, if there is one."""
+        """Return the text, or None."""
         if len(self.operands) == 1:
             return self._of_one(self.operands[0], self.terms[0])
         return self._of_two() if len(self.operands) == 2 and not self.product.absent else None
@@ -92,20 +92,20 @@ class Short:
         orders = len(self.terms[first]), len(self.terms[second])
         if orders == (2, 1):
             row = self.below.row(self.operands[second])
-            # ``A.T @ x`` may be written ``x @ A`` where it stands on the left.
+            # ``A.T @ x`` is written ``x @ A`` on the left of another ``@``.
             self.below.rows[self._target()] = chained([row, self._oriented(first, not transposed)])
         if orders == (2, 2):
             self._note_transpose(first, second, index)
         return chained([left, right])
 
     def _note_transpose(self, first: int, second: int, index: int) -> None:
-        """``(A @ B).T`` is written ``B.T @ A.T``."""
+        """Record ``B.T @ A.T`` as the text of ``(A @ B).T``."""
         left = self._oriented(second, self.terms[second][0] == index)
         right = self._oriented(first, self.terms[first][1] == index)
         self.below.transposes[self._target()] = chained([left, right])
 
     def _dot(self) -> Text:
-        """``x @ A @ y``, in the order with the fewest transposes."""
+        """Write ``x @ A @ y`` in the order with the fewest transposes."""
         found = [
             chained([self.below.row(x), self.below[y]])
             for x, y in (self.operands, self.operands[::-1])
@@ -137,7 +137,7 @@ class Short:
 def matrix_text(
     product: Factors, below: Texts, spell: Callable[[Sequence[Operand]], str]
 ) -> Text | None:
-    """A product in matrix algebra, or None; ``spell`` spells axis lengths."""
+    """Write a product in matrix algebra, or return None; ``spell`` writes axis lengths."""
     operands, terms, output, lengths = product
     if len(output) > 2 or any(len(term) > 2 for term in terms):
         return None
@@ -150,13 +150,13 @@ def matrix_text(
 
 
 class _Code:
-    """Forms of products as Python; rows and columns both are vectors without orientation."""
+    """Write forms of products as Python, where rows and columns are both plain vectors."""
 
     def __init__(self, spell: Callable[[Sequence[Operand]], str]):
         self.spell = spell
 
     def text(self, form: Form) -> Text | None:
-        """Return the text of a form, None if it has a part that can't be typed."""
+        """Return the text of a form; None if Python has no text for a part of it."""
         write = getattr(self, f"_{form.kind}", None)
         return None if write is None else write(form)
 
@@ -231,7 +231,7 @@ class _Code:
         return multiplied(texts)
 
     def _factors(self, factors: Sequence[Form]) -> Text | None:
-        """Vectors and matrices side by side."""
+        """Write a product of vectors and matrices."""
         # A column times a row is an outer product.
         joints = [k for k in range(1, len(factors)) if factors[k - 1].axes == 1 != factors[k].axes]
         if not joints:
@@ -243,7 +243,7 @@ class _Code:
         return Text(f"outer({left.shown}, {right.shown})")
 
     def _chain(self, factors: Sequence[Form]) -> Text | None:
-        """Factors without an outer product among them; what ones stand next to is summed."""
+        """Write factors without an outer product; a product with ones is a sum."""
         forms: list[Form] = []
         for form in factors:
             is_power = form.kind == "power" and 0 < form.data <= MAX_POWER

@@ -1,4 +1,4 @@
-"""How ``str`` and ``srepr`` spell the parts of a text, and SymPy's scalars in it."""
+"""Spell nodes and SymPy's scalars for ``str`` and ``srepr``."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from .texts import ATOM, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
 
 
 def texts_of(printer: Printer) -> Texts:
-    """Return the texts that a printer knows, by node."""
+    """Return a printer's texts by node."""
     return printer.__dict__.setdefault("_tensor_texts", Texts())
 
 
 class CodeForm:
-    """How the parts of a text are spelled by ``str``."""
+    """Spell the parts of a text for ``str``."""
 
     operators = True
 
@@ -46,14 +46,14 @@ class CodeForm:
         self.printer = printer
         self.exact = _ExactPrinter(printer._settings)
         self.texts = texts_of(printer)
-        # Parts of stock scalars that stand as names.
+        # Named parts of stock scalars.
         self.replaced: dict[Basic, Symbol] = {}
-        # Sums that are written as an earlier sum and the other terms.
+        # Sums written as an earlier sum plus the other terms.
         self.sums: dict[TensorExpr, tuple[Operand, ...]] = {}
 
     @property
     def texts(self) -> Texts:
-        """The texts of nodes, shared with the printer that scalars ask for those inside them."""
+        """The texts of nodes, shared with the printer, which looks up nodes inside scalars."""
         return texts_of(self.exact)
 
     @texts.setter
@@ -61,24 +61,24 @@ class CodeForm:
         self.exact._tensor_texts = texts
 
     def stock(self, expr: Expr) -> Text:
-        """A SymPy scalar."""
+        """Write a SymPy scalar."""
         expr = with_names(expr, self.replaced) if self.replaced else expr
         return Text(self.exact.doprint(expr), _stock_level(expr))
 
     def lengths(self, shape: Sequence[Expr]) -> str:
-        """Axis lengths, separated by commas."""
+        """Write axis lengths, separated by commas."""
         return ", ".join(self.printer._print(length) for length in shape)
 
     def symbol(self, node: TensorSymbol) -> str:
-        """A tensor symbol."""
+        """Write a tensor symbol."""
         return node.name
 
     def call(self, name: str, *arguments: str) -> Text:
-        """A function call."""
+        """Write a function call."""
         return Text(f"{name}({', '.join(arguments)})")
 
     def scaled(self, number: Expr, factors: list[str]) -> str:
-        """A product with a numeric coefficient; a fraction's denominator comes last."""
+        """Write a product with a numeric coefficient; a fraction's denominator comes last."""
         sign = "-" if number.is_negative else ""
         number = abs(number)
         divisor = number.q if number.is_Rational else 1
@@ -87,7 +87,7 @@ class CodeForm:
         return sign + "*".join(parts) + (f"/{integer_text(divisor)}" if divisor != 1 else "")
 
     def elementwise(self, body: Expr, operands: list[Text]) -> Text:
-        """A scalar function on tensors."""
+        """Write a scalar function of tensors."""
         if self.operators and _is_typed(body):
             return Text(_BodyPrinter(operands).doprint(body), _stock_level(body))
         slots = [slot(k) for k in range(len(operands))]
@@ -97,7 +97,7 @@ class CodeForm:
             and condition.lhs in slots
             and condition.rhs.is_number
         ):
-            # A scalar on the left would make it a stock relation.
+            # With a scalar on the left it would be a SymPy relation.
             return Text(f"({_BodyPrinter(operands).doprint(condition)})")
         if type(body).__name__ in FUNCTIONS and list(body.args) == slots:
             return self.call(type(body).__name__, *[text.shown for text in operands])
@@ -109,7 +109,7 @@ class CodeForm:
 
 
 class ReprForm(CodeForm):
-    """srepr: symbols are spelled out with their shapes and assumptions, products as einsums."""
+    """Spell for ``srepr``: symbols with shapes and assumptions, products as einsums."""
 
     operators = False
 
@@ -127,22 +127,21 @@ class ReprForm(CodeForm):
 
 
 class _ExactPrinter(StrPrinter):
-    """SymPy scalars as Python expressions with exact fractions: Python would divide integers."""
+    """Print SymPy scalars as Python with exact fractions, since Python divides to floats."""
 
     def _print_Rational(self, expr: Rational) -> str:
         return f"Rational({integer_text(expr.p)}, {integer_text(expr.q)})"
 
     def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
-        """A fraction is a call."""
+        """Bracket an item, except fractions, which are calls."""
         is_call = item.is_Rational and not item.is_Integer
         return self._print(item) if is_call else super().parenthesize(item, level, strict)
 
 
 class _BodyPrinter(_ExactPrinter):
-    """Bodies as Python expressions with texts in the slots; a function nobody defined can't be
-    named in code."""
+    """Print bodies as Python with texts in the slots; undefined functions have no name there."""
 
-    # Nothing in a body prints itself.
+    # Bypass the hooks by which nodes print themselves.
     printmethod = "_bodystr"
 
     def __init__(self, operands: Sequence[Text]):
@@ -153,7 +152,7 @@ class _BodyPrinter(_ExactPrinter):
         return self.operands[expr.place].shown
 
     def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
-        """Bracket an expression; the operand in a slot by its own level."""
+        """Bracket an expression; a slot by the precedence of its operand."""
         if not isinstance(item, Slot):
             return super().parenthesize(item, level, strict)
         needed = ATOM if level >= PRECEDENCE["Pow"] else POWER if level else SUM
@@ -183,7 +182,7 @@ class _SpelledPrinter(_BodyPrinter):
 
 
 def _stock_level(expr: Expr) -> int:
-    """Return how tightly the text of a SymPy scalar holds together."""
+    """Return the precedence of the text of a SymPy scalar."""
     if expr.is_Add or (expr.is_Number and expr.is_extended_negative):
         return SUM
     if expr.is_Pow:
@@ -199,7 +198,7 @@ def _stock_level(expr: Expr) -> int:
 
 @cached(4096)
 def _is_typed(body: Expr) -> bool:
-    """Tell whether a body means the same on tensors, when they stand in its slots."""
+    """Tell whether the text of a body keeps its meaning with tensors in the slots."""
     for part in preorder_traversal(body):
         known = part.is_Add or part.is_Mul or part.is_Pow
         known = known or isinstance(part, (Slot, NumberSymbol, AppliedUndef, OwnFunction))

@@ -1,7 +1,7 @@
-"""Pictures of expressions, in Graphviz's DOT language: expression graphs and tensor networks.
+"""Draw expression graphs and tensor networks in Graphviz's DOT language.
 
-The text needs no package; showing it takes the package ``graphviz`` (imported when it is used) and
-the program ``dot``.
+Writing DOT needs no package; rendering it needs the package ``graphviz`` (imported on first use)
+and the program ``dot``.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from .slices import Factors, Labels
 
 KINDS = ("graph", "network")
 Styles = Sequence[tuple[type, Mapping[str, str]]]
-# Longer lines of text are cut: a name may have thousands of letters.
+# Truncate longer lines: a name may have thousands of letters.
 MAX_LINE = 40
-# A product used twice in a product is drawn twice, so opening all of them could take for ever.
+# A product used twice in a product is drawn twice, so inlining may grow exponentially.
 MAX_OPERANDS = 1000
-# The text of a deeper operand would be cut anyway, and there may be many.
+# The text of a deeper operand would be truncated anyway.
 MAX_DEPTH = 6
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -88,7 +88,7 @@ _POINT = {"shape": "point", "style": "", "fillcolor": "black", "width": "0.08", 
 
 
 def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
-    r"""Return the picture of an expression as text in Graphviz's DOT language.
+    r"""Write the picture of an expression in Graphviz's DOT language.
 
     Parameters
     ==========
@@ -97,16 +97,16 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
         graph; a network is the picture of one product. Or a ``LabelledGraph``, as programs in
         Lippmann's language give
     kind :
-        ``"graph"``: the expression graph [L, §3.2]. Each node stands once, however often it is
+        ``"graph"``: the expression graph [L, §3.2]. Each node is drawn once, however often it is
         used; leaves are at the bottom, symbols with their shape; products show their index string,
-        and where the order of operands matters the edges are numbered. Numbers stand with the
-        products, sums and powers they belong to. Arrows run from operands to results, which have
+        and where the order of operands matters the edges are numbered. Numbers are in the labels
+        of their products, sums and powers. Arrows run from operands to results, which have
         a bold border.
-        ``"network"``: the tensor network of a product. Operands are nodes, nested products opened;
+        ``"network"``: the tensor network of a product. Operands are nodes, nested products inlined;
         an index is an edge between the two operands that have it, a loose edge where it is an axis
         of the result, and a dot where more than two ends meet. Letters are those of
-        ``latex(e, notation="index")``: the axes of the result are i, j, …, what is summed over
-        comes next; a letter that is the name of a length is left out.
+        ``latex(e, notation="index")``: the axes of the result are i, j, …, then the summed
+        indices; letters that name a length are skipped.
     styles : pairs of a class and DOT attributes for nodes of that class, as for
         ``sympy.printing.dot.dotprint``
 
@@ -149,15 +149,14 @@ def to_dot(e: object, kind: str = "graph", styles: Styles = ()) -> str:
 
 
 def draw(e: object, kind: str = "graph", styles: Styles = ()) -> Any:
-    """Return the picture of an expression, shown by notebooks; parameters are those of
-    :func:`to_dot`.
+    """Draw an expression, for notebooks to display; parameters are those of :func:`to_dot`.
 
     Returns a ``graphviz.Source``: ``draw(e).render("name", format="pdf")`` writes a file.
 
     Raises
     ======
 
-    UnsupportedError : the package ``graphviz`` or the program ``dot`` isn't there
+    UnsupportedError : the package ``graphviz`` or the program ``dot`` isn't installed
     TensorError : as for :func:`to_dot`
 
     Examples
@@ -190,15 +189,15 @@ def draw(e: object, kind: str = "graph", styles: Styles = ()) -> Any:
 
 
 def _shown(text: str, limit: int = MAX_LINE) -> str:
-    """Untrusted text as one short line: what doesn't print, such as a newline or a mark that turns
-    the direction of writing, is shown by its number."""
+    """Sanitize text to one short line; unprintable characters, such as newlines or bidirectional
+    marks, become their code points."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _quoted(text: str) -> str:
-    """A quoted string that Graphviz shows as it is: no escapes, no entities, no end but the end."""
+    """Quote a string so that Graphviz shows it literally: escape quotes, backslashes, entities."""
     for char, escape in (("\\", r"\\"), ('"', r"\""), ("\n", r"\n"), ("&", "&amp;")):
         text = text.replace(char, escape)
     return f'"{text}"'
@@ -257,7 +256,7 @@ def _labelled(graph: LabelledGraph) -> str:
 
 
 def _named_roots(e: object, name: str) -> Iterator[tuple[str, Operand]]:
-    """Yield the expressions in nested containers, with their places in them."""
+    """Yield the expressions in nested containers with their paths."""
     if isinstance(e, (MatrixBase, NDimArray)):
         e = e.tolist()
     if isinstance(e, Mapping):
@@ -271,7 +270,7 @@ def _named_roots(e: object, name: str) -> Iterator[tuple[str, Operand]]:
 
 
 def _drawn(node: Basic) -> tuple[Basic, ...]:
-    """Return the children that stand as nodes of their own: numbers mostly are in the label."""
+    """Return the children drawn as nodes of their own; most numbers are in the label."""
     below = children(node)
     if isinstance(node, (Einsum, Add, Mul, Pow)):
         return tuple([child for child in below if not child.is_Number])
@@ -285,7 +284,7 @@ def _order_matters(node: Basic) -> bool:
 
 
 def _factors(node: Einsum) -> list[tuple[Operand, Labels]]:
-    """Return the operands of a product that aren't numbers, with their indices."""
+    """Return the non-numeric operands of a product with their indices."""
     pairs = zip(node.operands, node.subscripts, strict=True)
     return [(operand, term) for operand, term in pairs if not operand.is_Number]
 
@@ -313,7 +312,7 @@ def _product_lines(node: Einsum) -> list[str]:
 
 
 def _function_text(body: Expr, slots: Sequence[Expr]) -> str:
-    """A function's name, or the formula of what has none, with boxes where its operands go."""
+    """Return a function's name, or its formula with boxes for the operands."""
     if isinstance(body, Function) and list(body.args) == list(slots):
         return type(body).__name__
     places = [
@@ -324,7 +323,7 @@ def _function_text(body: Expr, slots: Sequence[Expr]) -> str:
 
 
 def _scalar_lines(body: Expr, operands: Sequence[Expr]) -> list[str]:
-    """A power of scalars, whose numbers aren't drawn."""
+    """Label a power of scalars, whose numbers aren't drawn."""
     if not operands:
         return [str(body)]
     slots = [slot(k) for k in range(len(operands))]
@@ -340,7 +339,7 @@ def _sum_lines(node: TensorAdd | Add | Mul) -> list[str]:
 
 
 def _name_lines(node: Basic) -> list[str]:
-    """Return the name of a function; a number or a constant as it is written."""
+    """Label a node by its function's name, a number or constant by its value."""
     if not _drawn(node):
         return [str(node)]
     if isinstance(node, StackFunction):
@@ -380,11 +379,12 @@ LINES: NodeTable[Callable[..., list[str]]] = NodeTable(
 
 def _network(e: object, styles: Styles) -> str:
     e = as_operand(e)
-    operands, terms, output, lengths = _opened(e)
+    operands, terms, output, lengths = _inlined(e)
     symbols = {s for length in lengths.values() for s in length.free_symbols} | e.free_symbols
-    # A letter that also names a length or a tensor would be misread.
-    letters = _letters_without({str(symbol) for symbol in symbols})
-    # As formulas name them: the axes of the result first.
+    # Skip letters that also name a length or a tensor.
+    taken = {str(symbol) for symbol in symbols}
+    letters = (letter for letter in map(index_letter, itertools.count()) if letter not in taken)
+    # In the order of formulas: the axes of the result first.
     name: dict[int, str] = {}
     for label in (*output, *[label for label in lengths if label not in output]):
         letter = next(letters)
@@ -402,7 +402,7 @@ def _network(e: object, styles: Styles) -> str:
         statements.append(_statement(f"axis{axis}", {"label": name[label], **_END}))
         ends[label].append(f"axis{axis}")
     for label, nodes in ends.items():
-        # The letter stands at a loose end, else at the dot or the edge.
+        # The letter is at a loose end, else at the dot or the edge.
         text = {} if label in output else {"label": name[label]}
         if len(nodes) == 2:
             statements.append(_statement(" -- ".join(nodes), text))
@@ -422,10 +422,6 @@ def _network(e: object, styles: Styles) -> str:
     return _dot("graph", (*_NETWORK_HEAD, f"label={_quoted(chr(10).join(legend))}"), statements)
 
 
-def _letters_without(taken: set[str]) -> Iterator[str]:
-    return (letter for letter in map(index_letter, itertools.count()) if letter not in taken)
-
-
 def _word(term: Iterable[int], name: Mapping[int, str]) -> str:
     return "".join([name[label] for label in term])
 
@@ -438,8 +434,8 @@ def _operand_label(operand: Operand) -> str:
     return _shown(str(operand))
 
 
-def _opened(e: Operand) -> Factors:
-    """A product with nested products opened [W, thm 6.5].
+def _inlined(e: Operand) -> Factors:
+    """Inline nested products into a product [W, thm 6.5].
 
     An index is an integer; two that a diagonal makes equal are merged.
     """

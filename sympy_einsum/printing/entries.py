@@ -1,4 +1,4 @@
-"""Forms of single entries: a whole form gets indices, and indices get letters."""
+"""Index whole forms, and assign letters to indices."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .slices import Cut, Range
 
 
 def entry(form: Form, labels: tuple[Label, ...]) -> Form:
-    """Return the entry of a whole form at labels, written out where that is shorter."""
+    """Return the entry of a form at labels, expanded where that is shorter."""
     if not labels or not form.axes:
         return form
     if form.kind == "product":
         return _product_at(form, labels)
-    if form.kind in ("hadamard", "placed", "hadamard_power", "quotient"):
+    if form.kind in ("hadamard", "applied", "hadamard_power", "quotient"):
         parts = [entry(part, labels) for part in form.parts]
         return _scalar_operation(form, parts)
     if form.kind == "ones":
@@ -33,7 +33,7 @@ def entry(form: Form, labels: tuple[Label, ...]) -> Form:
     if form.kind == "diag":
         inside = entry(form.parts[0], labels[:1])
         return algebra.product([Form("delta", (), labels), inside])
-    if form.kind == "transpose" and form.parts[0].kind in ("symbol", "slice", "call", "placed"):
+    if form.kind == "transpose" and form.parts[0].kind in ("symbol", "slice", "call", "applied"):
         return entry(form.parts[0], labels[::-1])
     if form.kind == "slice":
         rest = iter(labels)
@@ -49,14 +49,14 @@ def entry(form: Form, labels: tuple[Label, ...]) -> Form:
 
 
 def _label_of_index(index: Cut, labels: Iterator[Label]) -> Label:
-    """Return the position on an axis that a label names behind what stands in brackets."""
+    """Compose a label with the index or slice already in brackets."""
     if isinstance(index, Range):
         return position(index.first, [(index.step, next(labels))])
     return next(labels) if index is None else Position(index)
 
 
 def ordered(offset: Expr, low: Label, high: Label) -> Form:
-    """[low + offset ≤ high], written without minus."""
+    """Return [low + offset ≤ high], written without minus."""
     if offset.could_extract_minus_sign():
         return Form("ordered", (), (low, position(-offset, [(S.One, high)])))
     return Form("ordered", (), (position(offset, [(S.One, low)]), high))
@@ -82,21 +82,21 @@ def _product_at(form: Form, labels: tuple[Label, ...]) -> Form:
 
 
 def _scalar_operation(form: Form, parts: list[Form]) -> Form:
-    """An operation on tensors as the one on their entries."""
+    """Return the scalar operation on entries that corresponds to one on tensors."""
     arguments = slots(len(parts))
     if form.kind == "hadamard":
         return algebra.product(parts)
-    if form.kind == "placed":
+    if form.kind == "applied":
         body = form.data
     elif form.kind == "hadamard_power":
         body = arguments[0] ** form.data
     else:
         body = arguments[0] / arguments[1]
-    return Form("placed", parts, body, 0, body_level(body))
+    return Form("applied", parts, body, 0, body_level(body))
 
 
 def relabel(form: Form, names: Mapping[Label, Label]) -> Form:
-    """A form with its index labels renamed."""
+    """Rename the index labels of a form."""
     parts = [relabel(part, names) for part in form.parts]
     data = form.data
     if form.kind in BINDERS:
@@ -115,7 +115,7 @@ def relabel(form: Form, names: Mapping[Label, Label]) -> Form:
 
 
 def named(form: Form, letters: list[str], order: int) -> Form:
-    """Free indices get the first letters, summed ones the next in each place."""
+    """Name free indices by the first letters, summed ones by the next in each scope."""
     names: dict[Label, Label] = {axis: _letter(letters, axis) for axis in range(order)}
 
     def walk(node: Form, names: dict[Label, Label], depth: int) -> Form:

@@ -1,9 +1,9 @@
-"""Forms: what a formula looks like, before any output is chosen.
+"""Define forms, the tree of a formula before an output format is chosen.
 
-A form is a small immutable tree. Its ``axes`` say what it stands for: 0 a scalar, 1 a column
-vector, ROW a row vector, 2 a matrix, more a tensor.
+A form is a small immutable tree. Its ``axes`` are 0 for a scalar, 1 for a column vector, ROW for
+a row vector, 2 for a matrix, more for a tensor.
 
-Kinds of forms, and their data:
+Kinds of forms and their data:
 
 * leaves: ``stock`` (a SymPy scalar), ``symbol`` (the tensor symbol, whether it is symmetric),
   ``ones`` and ``zeros`` (the shape), ``identity`` (the length), ``unit`` (position, length),
@@ -13,11 +13,10 @@ Kinds of forms, and their data:
   ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``cross``, ``sigma``, ``max`` and
   ``min`` (indices, each with its lowest and highest position, which may be indices)
 * superscripts: ``transpose``, ``power`` (of a matrix), ``hadamard_power``, ``norm`` (squared)
-* functions: ``call`` and ``diag`` (name, subscript), ``logdet``, ``placed`` (a scalar expression
-  in slots, the parts in their places)
-* indices: ``entry``, ``delta`` and ``ordered``, which is 1 where none is greater than the next
-  (indices), ``slice`` (what stands in the brackets), ``triangle`` (offset, whether it is a lower
-  one)
+* functions: ``call`` and ``diag`` (name, subscript), ``logdet``, ``applied`` (a scalar
+  expression whose slots are the parts)
+* indices: ``entry``, ``delta`` and ``ordered``, which is 1 where the indices don't decrease
+  (indices), ``slice`` (the items in the brackets), ``triangle`` (offset, whether it is lower)
 * index strings: ``wenig`` and ``star`` (the indices of the parts, of the result)
 """
 
@@ -30,7 +29,7 @@ from weakref import WeakValueDictionary
 from sympy import Expr, S
 from sympy.printing.precedence import PRECEDENCE, precedence_traditional
 
-# How tightly a form holds together.
+# Precedence levels.
 SUM, HADAMARD, PRODUCT, POWER, ATOM = range(5)
 # The kinds of forms whose data are labels.
 INDEXED = ("entry", "delta", "ordered")
@@ -56,14 +55,13 @@ _LEVELS = {
 
 
 class Position(NamedTuple):
-    """A position in the place of an index, ``value + Σ step·index``; index numbers and letters
-    stand bare."""
+    """Hold an affine position in place of an index, ``value + Σ step·index``."""
 
     value: Expr
     terms: tuple[tuple[Expr, int | str], ...] = ()
 
 
-# The kinds of forms whose data are indices that run from a position to another.
+# The kinds of forms whose data are indices with bounds.
 BINDERS = ("sigma", "max", "min")
 # The label of an axis: a number until it gets its letter.
 Label = int | str | Position
@@ -89,7 +87,7 @@ def position(value: Expr, terms: Sequence[tuple[Expr, Label]]) -> Label:
 
 
 def renamed(label: Label, names: Mapping[Label, Label]) -> Label:
-    """A label with the indices in it renamed."""
+    """Rename the indices in a label."""
     if not isinstance(label, Position) or not label.terms:
         return names.get(label, label)
     return position(label.value, [(step, names.get(k, k)) for step, k in label.terms])
@@ -101,11 +99,10 @@ def indices(label: Label) -> tuple[int | str, ...]:
 
 
 class Form:
-    """A node of the tree: a kind, the forms in it, and what else the kind needs.
+    """Hold a node of the tree: a kind, its parts, and the data of the kind.
 
-    Forms that look the same are one object, so comparing them takes no time; what a form is worth
-    knowing for (its size, its depth, its transpose) is found out once. ``extent`` is what stands
-    in the data besides: its parts and levels.
+    Forms are interned, so comparison is identity, and size, depth and transpose are computed once.
+    ``extent`` is the size and depth of the data.
     """
 
     __slots__ = (
@@ -153,15 +150,15 @@ class Form:
         self.kind, self.parts, self.data, self.axes, self.level, (size, depth) = key
         self.size = 1 + size + sum([part.size for part in self.parts])
         self.depth = 1 + max([depth, *[part.depth for part in self.parts]])
-        # How many transposes of matrices the form shows.
+        # The number of transposed matrices in the form.
         self.transposes = sum([part.transposes for part in self.parts])
         self.transposes += kind == "transpose" and axes == 2
-        # Whether the form says what it stands for without an index string.
+        # Whether the form contains no index string.
         self.pure = kind not in ("wenig", "star") and all(part.pure for part in self.parts)
-        # All that stands in the place of an index.
+        # All labels in the form.
         self.labels = frozenset(data if kind in INDEXED else ())
         self.labels = self.labels.union(*[part.labels for part in self.parts if part.labels])
-        # Filled in by the algebra.
+        # Memoised by the algebra.
         self.transpose = None
         return _forms.setdefault(key, self)
 
@@ -173,7 +170,7 @@ _forms: WeakValueDictionary[tuple[object, ...], Form] = WeakValueDictionary()
 
 
 def stock(expr: Expr, extent: tuple[int, int] = (0, 0)) -> Form:
-    """A SymPy scalar, left to SymPy's printer."""
+    """Make the form of a SymPy scalar, which SymPy's printer prints."""
     precedence = precedence_traditional(expr)
     if expr.is_Piecewise or precedence < PRECEDENCE["Mul"]:
         level = SUM
@@ -192,5 +189,5 @@ def identity(length: Expr) -> Form:
 def call(
     name: str, *arguments: Form, axes: int = 0, note: Sequence[Expr | int] | None = None
 ) -> Form:
-    """A named function; ``note`` is shown at the name."""
+    """Call a named function; ``note`` is its subscript."""
     return Form("call", arguments, (name, note), axes)

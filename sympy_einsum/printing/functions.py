@@ -1,4 +1,4 @@
-"""Forms of elementwise functions: Hadamard products and powers, functions of tensors."""
+"""Build forms of elementwise functions: Hadamard products and powers, functions of tensors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def slots(count: int) -> tuple[Slot, ...]:
 
 
 def body_level(body: Expr) -> int:
-    """Return how tightly a scalar expression in slots holds together."""
+    """Return the precedence of a scalar expression in slots."""
     # A power needs brackets when it is raised again.
     if isinstance(body, exp):
         return POWER
@@ -28,14 +28,14 @@ def body_level(body: Expr) -> int:
 
 
 def elementwise_form(body: Expr, operands: Sequence[Form], shape: Shape) -> Form:
-    """A scalar body on tensors: Hadamard products and powers, functions of tensors."""
+    """Apply a scalar body to forms: Hadamard products and powers, functions of tensors."""
     if isinstance(body, Slot):
         return operands[body.place]
     given = [operands[s.place] for s in body.free_symbols if isinstance(s, Slot)]
     if not any(form.axes for form in given):
         if not given:
             return forms.stock(body)
-        return Form("placed", list(operands), body, 0, body_level(body))
+        return Form("applied", list(operands), body, 0, body_level(body))
 
     axes = len(shape)
 
@@ -58,5 +58,5 @@ def elementwise_form(body: Expr, operands: Sequence[Form], shape: Shape) -> Form
         places = iter(slots(len(parts)))
         template = body.func(*[next(places) if part.free_symbols else part for part in body.args])
         level = ATOM if isinstance(template, exp) else body_level(template)
-        return Form("placed", parts, template, axes, level)
-    return Form("placed", list(operands), body, axes, body_level(body))
+        return Form("applied", parts, template, axes, level)
+    return Form("applied", list(operands), body, axes, body_level(body))

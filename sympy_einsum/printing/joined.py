@@ -1,6 +1,5 @@
-"""Sums of tensors that stand beside each other among zeros, as the calls that give them:
-``concatenate``, ``stack`` and ``roll``; and cross products, which are differences of products of
-rolled vectors."""
+"""Recognise ``concatenate``, ``stack`` and ``roll`` in sums of zero-padded tensors, and cross
+products in differences of products of rolled vectors."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from .slices import factors_of, rearranged_product
 
 
 class Call(NamedTuple):
-    """A call of a function on some tensors, along an axis; that of ``roll`` has a shift."""
+    """Hold a call of a function on some tensors along an axis; ``roll`` has a shift."""
 
     name: str
     tensors: tuple[TensorExpr, ...]
@@ -34,8 +33,8 @@ class Call(NamedTuple):
     shift: Expr | None = None
 
 
-class Crosses(NamedTuple):
-    """A sum of multiples of cross products, each a factor and two vectors, and of other terms."""
+class CrossProducts(NamedTuple):
+    """Hold a sum of cross products, each a factor and two vectors, and of other terms."""
 
     products: tuple[tuple[Expr, TensorExpr, TensorExpr], ...]
     others: tuple[Operand, ...]
@@ -47,7 +46,7 @@ class Crosses(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A tensor that stands in a result on an axis from a position on, or as one of its entries."""
+    """Hold a tensor embedded into an axis of the result from a position on, or as one entry."""
 
     tensor: TensorExpr
     axis: int
@@ -55,15 +54,15 @@ class _Piece(NamedTuple):
     is_entry: bool
 
 
-def called(node: TensorAdd) -> Call | None:
-    """The call that gives a sum; None if there is none."""
+def find_call(node: TensorAdd) -> Call | None:
+    """Return the call equal to a sum, or None."""
     pieces = [_piece(term) for term in node.operands]
     joined = [own for own in pieces if own is not None]
     if len(joined) < len(pieces):
         return None
     try:
         return _concatenation(node, joined)
-    except TensorError:  # the pieces don't fit each other
+    except TensorError:  # the pieces don't match
         return None
 
 
@@ -83,7 +82,7 @@ def _concatenation(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
 
 
 def _in_order(pieces: Sequence[_Piece]) -> list[_Piece] | None:
-    """The pieces one after the other, from position 0 on."""
+    """Order the pieces so that they follow each other from position 0 on."""
     found: list[_Piece] = []
     start: Expr = S.Zero
     left = list(pieces)
@@ -130,10 +129,15 @@ def _piece(term: Operand) -> _Piece | None:
 
 
 def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call | None:
-    """Find the tensor whose entries the two pieces hold, moved along an axis."""
+    """Find the tensor whose two parts the pieces are, rotated along an axis."""
     if len(tensors) != 2:
         return None
-    sources = {own for piece in tensors for own in piece.operands if _is_source(own, node)}
+    sources = {
+        operand
+        for piece in tensors
+        for operand in piece.operands
+        if order_of(operand) == node.order and not operand.is_affine_selector
+    }
     for source in sources if len(sources) == 1 else ():
         shift = tensors[0].shape[axis]
         back = tensors[1].shape[axis]
@@ -143,12 +147,8 @@ def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call |
     return None
 
 
-def _is_source(operand: Operand, node: TensorAdd) -> bool:
-    return order_of(operand) == node.order and not operand.is_affine_selector
-
-
-def crossed(node: TensorAdd) -> Crosses | None:
-    """Read a sum as one with cross products; None if there are none in it."""
+def find_cross_products(node: TensorAdd) -> CrossProducts | None:
+    """Recognise cross products in a sum; return None if there are none."""
     if node.shape != (3,):
         return None
     left: dict[tuple[Expr, TensorExpr, TensorExpr], Operand] = {}
@@ -164,7 +164,7 @@ def crossed(node: TensorAdd) -> Crosses | None:
             found.append(other if times.could_extract_minus_sign() else (times, *pair))
         else:
             left[times, *pair] = term
-    return Crosses(tuple(found), (*others, *left.values())) if found else None
+    return CrossProducts(tuple(found), (*others, *left.values())) if found else None
 
 
 def _numeric_factor(term: Operand) -> tuple[Expr, Operand]:
@@ -175,9 +175,9 @@ def _numeric_factor(term: Operand) -> tuple[Expr, Operand]:
 
 
 def _cross_term(term: Operand) -> tuple[TensorExpr, TensorExpr] | None:
-    """Read a term as the entrywise product ``roll(a, 2)*roll(b, 1)``: (a, b)."""
+    """Match a term with the entrywise product ``roll(a, 2)*roll(b, 1)``: (a, b)."""
     if type(term) is not Einsum or term.subscripts != (term.output, term.output):
         return None
-    calls = [called(own) for own in term.operands if isinstance(own, TensorAdd)]
+    calls = [find_call(own) for own in term.operands if isinstance(own, TensorAdd)]
     by = {own.shift: own.tensors[0] for own in calls if own is not None and own.shift is not None}
     return (by[S(2)], by[S.One]) if by.keys() == {S.One, S(2)} else None

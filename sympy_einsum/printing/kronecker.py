@@ -1,8 +1,9 @@
-"""Matrices whose rows and columns are numbered by pairs of indices, as Kronecker products.
+"""Write matrices whose rows and columns are numbered by pairs of indices as Kronecker products.
 
 With pairs in C order A_ac B_bd is A ⊗ B, A_ad B_bc is (A ⊗ B) K with the commutation matrix
-K vec(X) = vec(Xᵀ), A_ba B_dc is vec(A) vec(B)ᵀ, and what has the numbers of its rows as those of
-its columns is diag(vec(A)) (Magnus and Neudecker, Matrix Differential Calculus, §2.4 and §3.7).
+K vec(X) = vec(Xᵀ), A_ba B_dc is vec(A) vec(B)ᵀ, and a
+product with equal row and column pairs is diag(vec(A)) (Magnus and Neudecker, Matrix Differential
+Calculus, §2.4 and §3.7).
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ Index = int | None
 
 
 def paired(edges: Edges, lengths: Mapping[int, Expr], rows: Labels, columns: Labels) -> Form | None:
-    """Return the product of some factors with their labels, as a matrix with one or two labels for
-    its rows and for its columns; None if none of the forms fits."""
+    """Write a product of labelled factors as a matrix with one or two labels for its rows and its
+    columns; return None if it has none of these forms."""
     if rows == columns and len({*rows}) == 2:
         return _Paired(edges, lengths, rows, ()).diagonal()
     edges, lengths = list(edges), dict(lengths)
     distinct: list[int] = []
     for label in (*rows, *columns):
         own = label
-        if label in distinct:  # ties it to one of its own
+        if label in distinct:  # an identity ties it to a label of its own
             own = max(lengths) + 1
             lengths[own] = lengths[label]
             edges.append((forms.identity(lengths[own]), (label, own)))
@@ -39,7 +40,7 @@ def paired(edges: Edges, lengths: Mapping[int, Expr], rows: Labels, columns: Lab
 
 
 class _Paired:
-    """A product as far as it can be written with matrices and vectors."""
+    """Match the factors of a product with matrices and vectors."""
 
     def __init__(
         self, edges: Edges, lengths: Mapping[int, Expr], rows: Sequence[int], columns: Sequence[int]
@@ -66,7 +67,7 @@ class _Paired:
         return self._scaled(algebra.diagonal_matrix(self._vec(self.rows)))
 
     def matrix(self) -> Form | None:
-        """Return the matrix with its rows and columns."""
+        """Return the matrix."""
         if not self.is_reduced:
             return self._scaled_along(self.rows) or self._scaled_along(self.columns)
         a, b = (None, *self.rows)[-2:]
@@ -85,7 +86,7 @@ class _Paired:
         return self._scaled(crossed)
 
     def _scaled_along(self, labels: Sequence[int]) -> Form | None:
-        """With a factor that all rows or all columns have as a diagonal matrix."""
+        """Write a factor of all rows or of all columns as a diagonal matrix."""
         given = [edge for edge in self.edges if {*edge[1]} == {*labels}]
         if not given:
             return None
@@ -102,13 +103,13 @@ class _Paired:
         return algebra.product([*self.scalars, form])
 
     def _has(self, *labels: Index) -> bool:
-        """Tell whether one factor has some labels, or each has a factor of its own."""
+        """Tell whether one factor has all of some labels, or each label has its own factor."""
         given = tuple([label for label in labels if label is not None])
         one = given in self.factors or given[::-1] in self.factors
         return one or all((label,) in self.factors for label in given)
 
     def _part(self, row: Index, column: Index) -> Form:
-        """Return the matrix with two labels, or a column or a row."""
+        """Return the matrix of two labels, or a column or a row."""
         if row is None:
             return algebra.transpose(self._part(column, None))
         if column is None:

@@ -1,4 +1,4 @@
-"""Expressions as text in the languages that ``parse`` reads."""
+"""Write expressions in the languages that ``parse`` reads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ SYNTAXES: dict[str, Callable[[Operand], str]] = {"lippmann": star_text, "ricci":
 
 
 def to_text(e: TensorLike, syntax: str) -> str:
-    """Return the text of an expression in a language: ``parse`` with the same ``syntax`` reads it,
-    and gives this expression if it gets the expression's symbols by their names.
+    """Write an expression in a language; ``parse`` with the same ``syntax``, given the symbols by
+    name, returns the same expression.
 
     Parameters
     ==========
 
     syntax : ``"lippmann"``: products ``A *(ij,j->i) b`` [L]; ``"ricci"``: upper and lower indices
-        ``A^i_j b^j`` [LMG18], which tell no axis length that isn't that of a symbol
+        ``A^i_j b^j`` [LMG18], only for axis lengths that the symbols determine
 
     Raises
     ======

@@ -1,4 +1,4 @@
-"""LaTeX."""
+"""Render forms as LaTeX."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .rendering import Renderer
 _KNOWN = {"det", "exp", "log", "max", "min"}
 _WHERE, _BREAK = r"\text{where } ", r" \\ "
 _INDEXED = re.compile(r"(?<!\\)_")
-# Letters of all alphabets, and marks that TeX shows as they are.
+# Letters of all alphabets, and characters without a meaning in TeX.
 _SAFE = re.compile(
     r"(?=[^\W\d_]|[{\\])"
     r"(?:[\w^' *+\-!.:\u0300-\u036f]|\{[A-Za-z0-9, ]*\}|"
@@ -26,10 +26,10 @@ _SAFE = re.compile(
 
 
 class LatexRenderer(Renderer[str]):
-    """Forms as LaTeX."""
+    """Render forms as LaTeX."""
 
-    # The beta function of one argument x is that of x and x.
-    restated: ClassVar = {beta: lambda *args: Function(r"\operatorname{B}")(args[0], args[-1])}
+    # SymPy's beta(x) is beta(x, x).
+    replacements: ClassVar = {beta: lambda *args: Function(r"\operatorname{B}")(args[0], args[-1])}
 
     tokens = {  # noqa: RUF012
         "plus": " + ",
@@ -81,14 +81,14 @@ class LatexRenderer(Renderer[str]):
 
     def lowered(self, base: str, index: str) -> str:
         is_fenced = base.endswith((r"\right)", r"\right\rVert"))
-        # Brackets keep an index apart from that of the name: h_2 with jk isn't h_{2jk}.
+        # Brackets separate the indices from a subscript of the name: h_2 at jk isn't h_{2jk}.
         is_indexed = _INDEXED.search(base) and not is_fenced
         return f"{f'({base})' if is_indexed else base}_{{{index}}}"
 
     def word(self, name: str) -> str:
         return rf"\{name}" if name in _KNOWN else rf"\operatorname{{{name}}}"
 
-    def stated(self, formula: str, definitions: Sequence[tuple[str, str]]) -> str:
+    def with_definitions(self, formula: str, definitions: Sequence[tuple[str, str]]) -> str:
         lines = [f"& {formula}"]
         for k, (name, meaning) in enumerate(definitions):
             lines.append(rf"{'' if k else _WHERE}{name} & = {meaning}")
@@ -101,8 +101,8 @@ class LatexRenderer(Renderer[str]):
         return rf"\sum_{{{indices}}}{'' if last is None else f'^{{{last}}}'} {inside}"
 
     def tensor(self, name: str) -> str:
-        """A symbol's name as SymPy typesets it; anything but letters, indices and accents is
-        escaped, since a name may come from anywhere and a browser may run what LaTeX says."""
+        """Typeset a symbol's name as SymPy does, and escape everything but letters, indices and
+        accents: names may be untrusted, and browsers execute some LaTeX commands."""
         if _SAFE.fullmatch(name):
             return self.printer._print(Symbol(name))
         special = {"\\": r"\backslash{}", "^": r"\hat{}", "~": r"\tilde{}"}

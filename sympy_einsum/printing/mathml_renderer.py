@@ -1,4 +1,4 @@
-"""Presentation MathML."""
+"""Render forms as presentation MathML."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .rendering import Renderer
 if TYPE_CHECKING:
     from xml.dom.minidom import Element
 
-# Text becomes an element where it stands.
+# Strings become elements when they are inserted.
 Part: TypeAlias = "Element | str"
 
-# Characters that XML can't hold.
+# Characters that aren't allowed in XML.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -34,7 +34,7 @@ def presentation(e: object) -> str:
 
 
 class MathMLRenderer(Renderer[Part]):
-    """Forms as elements of a document."""
+    """Render forms as elements of a document."""
 
     tokens = {  # noqa: RUF012
         "plus": "+",
@@ -73,7 +73,7 @@ class MathMLRenderer(Renderer[Part]):
         return element
 
     def identifier(self, tag: str, text: str) -> Element:
-        """An element with a text; SymPy's printers leave the escaping to whom it concerns."""
+        """Make an element with a text, escaped, because SymPy's printers don't escape."""
         element = self.printer.dom.createElement(tag)
         safe = escape(_FORBIDDEN.sub("\ufffd", text), quote=False)
         element.appendChild(self.printer.dom.createTextNode(safe))
@@ -109,7 +109,7 @@ class MathMLRenderer(Renderer[Part]):
     def word(self, name: str) -> Element:
         return self.identifier("mi", name)
 
-    def stated(self, formula: Part, definitions: Sequence[tuple[Part, Part]]) -> Element:
+    def with_definitions(self, formula: Part, definitions: Sequence[tuple[Part, Part]]) -> Element:
         lines = [[formula]]
         for k, (name, meaning) in enumerate(definitions):
             word = [] if k else [self.identifier("mtext", "where\u00a0")]

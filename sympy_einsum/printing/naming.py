@@ -1,9 +1,8 @@
-"""Names for parts of long expressions: ``where h_1 = tanh(W_1 x)``.
+"""Name the common parts of long expressions: ``where h_1 = tanh(W_1 x)``.
 
-An expression is a graph, a formula a tree: what is used twice is written twice, and a shared graph
-written out is exponentially long. So beyond ``READABLE`` parts what is used more than once gets a
-name, and so does what is long or deep by itself. Each name costs its definition once, so that a
-text grows with the graph.
+An expression is a graph, a formula a tree, and unrolling a shared graph may grow exponentially. So
+beyond ``READABLE`` parts, nodes that are used more than once, long or deep get a name. The text is
+then linear in the graph.
 """
 
 from __future__ import annotations
@@ -31,28 +30,28 @@ from ..expressions import (
     outermost,
 )
 
-# Maximum number of parts and levels of an expression that is written out.
+# Maximum number of parts and levels of an expression without names.
 READABLE = 100
 MAX_LEVELS = 25
-# Maximum size of a part that isn't worth a name; size and depth above which it always gets one.
+# Maximum size of a part that never gets a name; size and depth above which it always gets one.
 SMALL = 4
 LONG = 60
 DEEP = 16
 # Maximum number of sums that a sum is compared with.
 MAX_TRIED = 4
 
-# Sums that are written as an earlier sum and the other terms.
+# Sums written as an earlier sum plus the other terms.
 Sums: TypeAlias = dict[TensorExpr, tuple[Operand, ...]]
 
-# The parts of the text of an expression written out, and its levels.
+# Size and depth of the text of an expression without names.
 _extents: WeakKeyDictionary[TensorExpr, tuple[int, int]] = WeakKeyDictionary()
 
 
 @cached(4096)
 def _occurrences(body: Expr) -> tuple[Counter[int], int]:
-    """Count how often each slot is written for a body, and everything else."""
+    """Count the occurrences of each slot in the text of a body, and the other parts."""
     if body.is_Pow and body.exp == 2:
-        # The sum of the squares of x is written xᵀ x.
+        # The sum of squares of x is written xᵀ x.
         found, rest = _occurrences(body.base)
         return found + found, rest
     parts = list(preorder_traversal(body))
@@ -61,8 +60,8 @@ def _occurrences(body: Expr) -> tuple[Counter[int], int]:
 
 
 def partial_sums(order: Sequence[Basic]) -> Sums:
-    """Sums that hold all terms of an earlier one, as that one and the other terms: sums are
-    flattened, so layer k of a residual network is the sum of all layers below."""
+    """Write sums that contain all terms of an earlier sum as that sum plus the other terms: sums
+    are flattened, so layer k of a residual network is the sum of all layers below."""
     last: dict[Operand, TensorAdd] = {}
     found: Sums = {}
     for node in order:
@@ -80,7 +79,7 @@ def partial_sums(order: Sequence[Basic]) -> Sums:
 
 
 def _text_children(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, int]]:
-    """Return the nodes below, and how often each is written in the text of a node."""
+    """Return the children of a node with the number of their occurrences in its text."""
     if sums and node in sums:
         return [(term, 1) for term in sums[node]]
     if isinstance(node, Elementwise):
@@ -90,7 +89,7 @@ def _text_children(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, i
 
 
 def is_long(root: Basic) -> bool:
-    """Tell whether an expression is too long to be read when it is written out."""
+    """Tell whether the text of an expression without names is too long to read."""
     extents: dict[Basic, tuple[int, int]] = {}
 
     def below(node: Basic) -> Sequence[Basic]:
@@ -111,8 +110,7 @@ def is_long(root: Basic) -> bool:
 
 
 def is_nameable(node: Basic) -> bool:
-    """Tell whether a node may stand as a name; of a rearranged tensor the tensor itself gets
-    one."""
+    """Tell whether a node may get a name; for a rearranged tensor the tensor itself does."""
     if isinstance(node, TensorExpr):
         return bool(node.operands) and not (isinstance(node, View) and node.core is not None)
     return bool(node.args and outermost(node))
@@ -136,9 +134,9 @@ def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set
     return found
 
 
-class Shortening:
-    """How an expression too long to be read is written, from the leaves to the root: what is
-    ``known`` already is a leaf, and sums that are ``joined`` are written as other tensors."""
+class Abbreviation:
+    """Decide from the leaves up which nodes of a long expression get names; ``known`` nodes are
+    leaves, ``joined`` sums are written as other tensors."""
 
     def __init__(
         self,
@@ -148,17 +146,17 @@ class Shortening:
         joined: Mapping[TensorExpr, tuple[Operand, ...]] = MappingProxyType({}),
     ):
         self.root = root
-        # Sums that are written as an earlier sum and the other terms.
+        # Sums written as an earlier sum plus the other terms.
         self.sums = partial_sums([node for node in order if node not in joined])
         self.repeated = repeated(order, known, {**self.sums, **joined})
 
     def names(self, node: Basic, is_big: bool) -> bool:
-        """Tell whether a node gets a name: it is used again, or big by itself."""
+        """Tell whether a node gets a name: it is shared or big."""
         return node is not self.root and (node in self.repeated or is_big) and is_nameable(node)
 
 
 def with_names(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
-    """A stock expression with parts replaced."""
+    """Replace parts of a stock expression."""
 
     def visit(node: Basic, new: tuple[Basic, ...]) -> Basic:
         if node in rule:
@@ -172,7 +170,7 @@ def with_names(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
 
 
 def names(taken: set[str], stem: str = "h") -> Iterator[str]:
-    """Names h_1, h_2, … that nothing else has, however its number is written."""
+    """Yield names h_1, h_2, … that aren't taken in any spelling, such as h1."""
     k = 0
     while True:
         k += 1
@@ -181,7 +179,7 @@ def names(taken: set[str], stem: str = "h") -> Iterator[str]:
 
 
 def shown_names(nodes: Sequence[Basic]) -> set[str]:
-    """Return the names in formulas of some nodes: tensors, symbols and positions."""
+    """Return the names that the formulas of some nodes contain: tensors, symbols and positions."""
     found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
     for node in nodes:
         if isinstance(node, (Positions, Triangle)):
@@ -190,7 +188,7 @@ def shown_names(nodes: Sequence[Basic]) -> set[str]:
 
 
 def names_in(expr: object) -> set[str]:
-    """Return the names in what a printer is given: an expression, or a container of expressions."""
+    """Return the names in an expression or a container of expressions."""
     if isinstance(expr, Basic):
         return shown_names(postorder([expr], children))
     if isinstance(expr, dict):

@@ -1,5 +1,4 @@
-"""The whole form of each type of node: in matrix notation as far as there is one, else as an index
-string."""
+"""Build the form of each type of node: matrix notation where there is one, else an index string."""
 
 from __future__ import annotations
 
@@ -40,14 +39,14 @@ from ..operations import getitem
 from . import algebra, forms
 from .forms import Form
 from .functions import elementwise_form
-from .joined import Call, Crosses
+from .joined import Call, CrossProducts
 from .kronecker import paired
 from .slices import Factors, factors_of, index_of_selector, rearranged_product, sliced
 
 if TYPE_CHECKING:
     from .notation import Notation
 
-# Constants with more entries aren't written out.
+# Maximum number of entries of a constant that are shown.
 MAX_ENTRIES = 36
 INDEX_STRINGS = ("einsum", "star")
 
@@ -87,7 +86,7 @@ def _operand(notation: Notation, node: TensorExpr) -> Form:
 
 
 def _named_form(notation: Notation, node: TensorExpr) -> Form:
-    """A function of one tensor by its name."""
+    """Call a function of one tensor by its name."""
     return forms.call(type(node).__name__.lower(), _operand(notation, node), axes=node.order)
 
 
@@ -129,13 +128,13 @@ def _reshape_form(notation: Notation, node: Reshape) -> Form:
         return product
     operand = _operand(notation, node)
     if node.order == 1 and node.operands[0].order == 2:
-        # The textbooks' vec goes down the columns.
+        # vec stacks columns.
         return forms.call("vec", algebra.transpose(operand), axes=1)
     return forms.call("reshape", operand, axes=node.order, note=node.shape)
 
 
 def _paired_form(notation: Notation, node: Reshape) -> Form | None:
-    """A reshaped product as a matrix whose rows or columns are numbered by pairs of indices."""
+    """Write a reshaped product as a matrix whose rows or columns are pairs of indices."""
     inner = node.operands[0]
     if node.order != 2 or inner.order not in (3, 4) or not isinstance(inner, Einsum):
         return None
@@ -163,16 +162,16 @@ def _elementwise_form(notation: Notation, node: Elementwise) -> Form:
 
 
 def _sum_form(notation: Notation, node: TensorAdd) -> Form:
-    made = notation.put_together(node)
+    made = notation.joined_tensors(node)
     form = None if made is None else _joined_form(notation, made, node.order)
     if form is not None and form.pure:
         return form
     return algebra.total([notation.whole(term) for term in notation.terms(node)], node.order)
 
 
-def _joined_form(notation: Notation, made: Call | Crosses, order: int) -> Form:
-    """Show tensors put together as blocks, as a rolled tensor or with cross products."""
-    if isinstance(made, Crosses):
+def _joined_form(notation: Notation, made: Call | CrossProducts, order: int) -> Form:
+    """Show joined tensors as blocks, as a rolled tensor or with cross products."""
+    if isinstance(made, CrossProducts):
         terms = [notation.whole(term) for term in made.others]
         for times, *pair in made.products:
             product = Form("cross", [notation.whole(vector) for vector in pair], None, 1)
@@ -183,13 +182,13 @@ def _joined_form(notation: Notation, made: Call | Crosses, order: int) -> Form:
         return forms.call("roll", *parts, axes=order, note=(made.axis,) if order > 1 else None)
     parts = [_block_form(notation, tensor) for tensor in made.tensors]
     if made.axis == 0 and order == 2:
-        # Vectors stand as rows.
+        # Vectors are rows.
         parts = [algebra.transpose(part) if part.axes == 1 else part for part in parts]
     return Form("block", parts, (1, len(parts)) if made.axis else (len(parts), 1), order)
 
 
 def _block_form(notation: Notation, tensor: TensorExpr) -> Form:
-    """Show a block; a vector that was made a matrix of one row or column is that vector."""
+    """Show a block; a matrix made of one row or column of a vector is that vector."""
     is_view = isinstance(tensor, View) and tensor.core is not None and tensor.core.order == 1
     if is_view and tensor.order == 2 and len(set(tensor.output)) == 2 and S.One in tensor.shape:
         axis = tensor.shape.index(S.One)
@@ -203,7 +202,7 @@ def _block_form(notation: Notation, tensor: TensorExpr) -> Form:
 
 
 def scalar_forms(notation: Notation, factors: Sequence[Operand]) -> list[Form]:
-    """Scalar factors; tensor expressions are taken out of SymPy's products."""
+    """Return the forms of scalar factors; tensor expressions are split off SymPy's products."""
     found = []
     for factor in factors:
         parts = factor.args if factor.is_Mul else ()
@@ -218,7 +217,7 @@ def scalar_forms(notation: Notation, factors: Sequence[Operand]) -> list[Form]:
 
 
 def _view_form(notation: Notation, node: View) -> Form:
-    """Scalar factors and a tensor, rearranged."""
+    """Write scalar factors and a rearranged tensor."""
     scalars = scalar_forms(notation, node.scalars)
     core = node.core
     is_kept = core is not None and node.output == node.subscripts[-1]
@@ -234,7 +233,7 @@ def _view_form(notation: Notation, node: View) -> Form:
 
 
 def _is_rewritten(notation: Notation, core: TensorExpr | None) -> bool:
-    """Tell whether what is rearranged is a product, and shown as one."""
+    """Tell whether a rearranged tensor is a product that is shown as a product."""
     return type(core) is Einsum and not notation.is_named(core)
 
 
@@ -255,7 +254,7 @@ def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -
 
 
 def _matrix_product_form(notation: Notation, product: Factors) -> Form | None:
-    """Return the product as one matrix or vector."""
+    """Write a product in matrix notation."""
     if len(product.output) > 2 or any(len(term) > 2 for term in product.terms):
         return None
     found = [notation.of(operand) for operand in product.operands]

@@ -1,9 +1,9 @@
-"""``str`` and ``srepr``: texts that evaluate back.
+"""Write ``str`` and ``srepr``, texts that evaluate back.
 
-Texts are built bottom-up over the graph, each node once. ``str`` writes what one would type, and
-``einsum(...)`` where there are no operators for it; what it writes has the value of the expression,
-``srepr`` gives the very same object. In a long expression ``str`` assigns what is used again to
-names; ``srepr`` then lists the graph.
+Texts are built bottom-up over the graph, each node once. ``str`` uses operators, and
+``einsum(...)`` where there are none; its text evaluates to an equal expression, that of ``srepr``
+to the identical object. In a long expression ``str`` assigns shared nodes to names, and ``srepr``
+lists the graph.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from ..expressions import (
     Zeros,
     flatten,
 )
-from .chains import Short, is_distinct, matrix_text
+from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
-from .joined import Call, called
-from .naming import DEEP, Shortening, is_long, length_names, names, shown_names
+from .joined import Call, find_call
+from .naming import DEEP, Abbreviation, is_long, length_names, names, shown_names
 from .norms import normed
 from .slices import (
     Cut,
@@ -60,7 +60,7 @@ from .slices import (
 )
 from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
 
-# In a long expression what takes more letters gets a name.
+# In a long expression, parts with longer texts get a name.
 LONG_TEXT = 300
 
 # --- one node ------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ def _constant_text(node: Constant, below: Texts, form: CodeForm) -> Text:
 
 
 def _nested(entries: np.ndarray, form: CodeForm) -> str:
-    """SymPy's numbers as nested lists."""
+    """Write SymPy's numbers as nested lists."""
     if not entries.ndim:
         return form.stock(entries.item()).shown
     return f"[{', '.join([_nested(np.asarray(part), form) for part in entries])}]"
@@ -152,7 +152,7 @@ def _axes_function_text(node: AxesFunction, below: Texts, form: CodeForm) -> Tex
         below.transposes[node] = form.call(name, transposed, f"axis={1 - node.axes[0]}")
     given = [] if operand.order == 1 else [f"axis={axis}"]
     if isinstance(node, Extremum):
-        # Python has functions of these names.
+        # Built-in functions of Python.
         return Text(f"{below[operand].within(ATOM)}.{name}({', '.join(given)})")
     return form.call(name, inside, *given)
 
@@ -177,7 +177,7 @@ def _elementwise_text(node: Elementwise, below: Texts, form: CodeForm) -> Text:
 
 
 def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
-    call = called(node) if form.operators and node not in form.sums else None
+    call = find_call(node) if form.operators and node not in form.sums else None
     if call is not None:
         return _call_text(call, form)
     terms = form.sums.get(node, node.operands)
@@ -194,7 +194,7 @@ def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
 
 
 def _call_text(call: Call, form: CodeForm) -> Text:
-    """A call that gives a sum; what it is of may be no part of that."""
+    """Write the call equal to a sum; its arguments need not be nodes of the sum."""
     for node in postorder(call.tensors, lambda n: () if n in form.texts else children(n)):
         _write(node, form)
     tensors = ", ".join([_with_units(own, form.texts) for own in call.tensors])
@@ -206,7 +206,7 @@ def _call_text(call: Call, form: CodeForm) -> Text:
 
 
 def _with_units(tensor: TensorExpr, texts: Texts) -> str:
-    """Return the text of a tensor; that of one with new axes of length 1 has None for these."""
+    """Return the text of a tensor; new axes of length 1 are written as None."""
     product = factors_of(tensor) if isinstance(tensor, View) and not tensor.scalars else None
     if product is None or tensor.core is None:
         return texts[tensor].shown
@@ -225,7 +225,7 @@ def _term_rank(text: Text) -> tuple[bool, bool, bool]:
 
 
 def _term_text(operand: TensorExpr, below: Texts, form: CodeForm) -> Text:
-    """A term; an integer stands for a tensor filled with it."""
+    """Write a term; a tensor filled with an integer is that integer."""
     if form.operators and isinstance(operand, View) and operand.is_constant_fill:
         number = operand.coefficient
         if number.is_Integer and len(operand.operands) == (number is not S.One):
@@ -251,9 +251,9 @@ def _view_text(node: View, below: Texts, form: CodeForm) -> Text:
 
 
 def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
-    """A text with the scalar factors of a view."""
+    """Multiply a text by the scalar factors of a view."""
     others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
-    # SymPy multiplies a number into a sum at once, so sums stand behind the tensor.
+    # SymPy distributes a number over a sum at once, so sums follow the tensor.
     sums = [s for s in others if s.is_Add or (s.is_Mul and any(arg.is_Add for arg in s.args))]
     factors = [s for s in others if s not in sums]
     divisors = [below[s].shown.removeprefix("1") for s in factors if below[s].level == QUOTIENT]
@@ -267,7 +267,7 @@ def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
     number = node.coefficient
     is_beside = bool(divisors or after) and not before and number is not S.One
     if form.operators and isinstance(node.core, TensorAdd) and is_beside:
-        # In front of the sum a number would be multiplied into it.
+        # SymPy would distribute a number in front of the sum.
         first, line, last = form.scaled(number, []).partition("/")
         if divisors:
             parts.insert(0, f"{first if first.strip('-') else first + '1'}{''.join(divisors)}")
@@ -277,7 +277,7 @@ def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
 
 
 def _rearranged_text(node: View, below: Texts, form: CodeForm) -> Text:
-    """A view but for its scalar factors; a rearranged product is one product."""
+    """Write a view without its scalar factors; a rearranged product is one product."""
     core = node.core
     if form.operators and core is not None and core.order == 1 and node.output == (0, 0):
         return Text(f"diag({below[core].shown})")
@@ -313,8 +313,8 @@ def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: C
 
 
 def _operator_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text | None:
-    """A product by operators and methods, if there are some for it."""
-    short = Short(product, below).text()
+    """Write a product with operators and methods; return None if that isn't possible."""
+    short = OperatorText(product, below).text()
     if short is None and (len(product.operands) > 1 or product.absent):
         short = matrix_text(product, below, form.lengths)
         output = product.output[::-1]
@@ -371,22 +371,22 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
 def render(root: TensorExpr, form: CodeForm, nested: bool = False) -> Text:
     """Return the text of a graph.
 
-    In a long one what is used again is assigned to a name: ``(h_1 := tanh(A @ x), h_1*h_1)[-1]``.
-    ``nested`` says that SymPy's printer puts it into a text of its own.
+    In a long one, shared nodes are assigned to names: ``(h_1 := tanh(A @ x), h_1*h_1)[-1]``.
+    ``nested`` says that SymPy's printer inserts it into another text.
     """
     texts = form.texts
     if root not in texts:
         if is_long(root):
             return _render_long(root, form, nested)
-        # Through stock scalars too: the tensors inside them have their texts when SymPy's
-        # printer, which recurses, asks for them.
+        # Include tensors inside stock scalars, so that SymPy's recursive printer finds their
+        # texts ready.
         for node in postorder([root], lambda n: () if n in texts else children(n)):
             _write(node, form)
     return texts[root]
 
 
 def _write(node: Basic, form: CodeForm) -> None:
-    """Put the text of a node to those of the nodes below."""
+    """Add the text of a node to those of its children."""
     texts = form.texts
     if node in texts or not isinstance(node, TensorExpr):
         return
@@ -397,13 +397,13 @@ def _write(node: Basic, form: CodeForm) -> None:
 
 
 def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
-    """Write a long graph as text with assignments in front, local to it."""
+    """Write a long graph as text that begins with local assignments."""
     texts = form.texts = Texts()
     nodes = postorder([root])
-    # Names in the text around this one aren't known: they won't look like these.
+    # The names around this text aren't known, so choose unusual ones.
     stem = f"h{root._digest % 10**6}" if nested else "h"
     fresh = names(shown_names(nodes) | length_names(nodes), stem)
-    shortening = Shortening(root, nodes)
+    shortening = Abbreviation(root, nodes)
     form.sums = shortening.sums
     assignments = []
     levels: dict[Basic, int] = {}
@@ -423,10 +423,10 @@ def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
 
 
 def power_text(power: HalfPower, printer: Printer, *args: object) -> str:
-    """Return the text of the power of a norm, or of another square root."""
+    """Write a power of a norm, or another square root."""
     tensor = normed(power)
     known = texts_of(printer).get(power.base)
-    # Named nodes are shown by their names.
+    # Named nodes appear by their names.
     if tensor is None or (known is not None and known.shown.isidentifier()):
         return printer._print_Pow(power)
     norm = Symbol(f"norm({render(tensor, CodeForm(printer), printer._print_level > 1).shown})")

@@ -1,4 +1,4 @@
-"""Norms among stock scalars: a power of a sum of squares is printed as one of ‖x‖."""
+"""Recognise norms in stock scalars: a power of a sum of squares is printed as one of ‖x‖."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .slices import factors_of, rearranged_product
 
 
 class Norm(Expr):
-    """The norm of a tensor, as formulas show it; it is in no expression of a user's."""
+    """Represent the norm of a tensor in formulas; it occurs in no user's expression."""
 
     is_commutative = True
     is_real = True
@@ -24,22 +24,21 @@ class Norm(Expr):
 
 
 @Property
-def looks_real(node: TensorExpr) -> Answer:
-    """Tell whether nothing in a tensor is complex by itself; symbols stand for real numbers
-    here."""
+def is_real_tensor(node: TensorExpr) -> Answer:
+    """Tell whether a tensor contains no complex constant; symbols are real."""
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array))
     inside = postorder(node.operands, lambda n: () if isinstance(n, TensorExpr) else n.args)
     if I in inside or (isinstance(node, Elementwise) and node.body.has(I)):
         return False
     for operand in inside:
-        if isinstance(operand, TensorExpr) and not (yield looks_real, operand):
+        if isinstance(operand, TensorExpr) and not (yield is_real_tensor, operand):
             return False
     return True
 
 
 def normed(expr: Expr) -> TensorExpr | None:
-    """Return the tensor X if a scalar is ‖X‖ to an odd power, that is a power of the sum of its
+    """Return the tensor X if a scalar is an odd power of ‖X‖, written as a power of the sum of its
     squares.
 
     >>> import sympy_einsum as se
@@ -52,13 +51,13 @@ def normed(expr: Expr) -> TensorExpr | None:
 
 
 def _squared(total: Einsum) -> TensorExpr | None:
-    """Return the tensor whose squares a scalar is the sum of."""
+    """Return X if a scalar is the sum of the squares of X, else None."""
     operands, terms, _, _ = factors_of(total)
     if len(operands) == 1 and type(operands[0]) is Einsum:
         # The trace of Xᵀ X.
         operands, terms, _, _ = rearranged_product(total)
     square = operands[0]
-    if len(set(terms)) > 1 or len(set(terms[0])) < len(terms[0]) or not looks_real(square):
+    if len(set(terms)) > 1 or len(set(terms[0])) < len(terms[0]) or not is_real_tensor(square):
         return None
     if len(operands) == 1 and isinstance(square, Elementwise) and square.body == slot(0) ** 2:
         return square.operands[0]

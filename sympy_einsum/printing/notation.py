@@ -1,7 +1,7 @@
-"""Formulas of expressions in matrix, index, einsum or Lippmann's notation.
+"""Build formulas of expressions in matrix, index, einsum or Lippmann's notation.
 
-Forms are built bottom-up over the graph, each node once; in an expression too long to be read, what
-is used again or is long by itself is replaced by a name, and the names are defined behind it.
+Forms are built bottom-up over the graph, each node once; in a long expression, shared or long nodes
+are replaced by names, which are defined after it.
 
 References
 ==========
@@ -26,11 +26,11 @@ from .by_entries import EntryForms, is_composed
 from .entries import entry, named
 from .forms import Form
 from .functions import body_level
-from .joined import Call, Crosses, called, crossed
+from .joined import Call, CrossProducts, find_call, find_cross_products
 from .naming import (
     DEEP,
     LONG,
-    Shortening,
+    Abbreviation,
     Sums,
     is_long,
     length_names,
@@ -43,20 +43,19 @@ from .norms import Norm, normed
 
 NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
 
-# How tightly scalars hold together in automatic notation: SymPy asks before it prints.
+# Precedence of scalars in automatic notation, which SymPy queries before printing.
 _levels: WeakKeyDictionary[TensorExpr, int] = WeakKeyDictionary()
 
 
 class Notation:
-    """The forms of expressions in one notation; ``where`` says whether parts of long ones may
-    get names."""
+    """Build forms of expressions in one notation; ``where`` allows names for parts of long ones."""
 
     def __init__(self, style: str = "auto", where: bool = True):
         if style not in NOTATIONS:
             raise TensorError(f"unknown notation {style!r}; choose from {', '.join(NOTATIONS)}")
         self.style = style
         self.where = where
-        # Whether somebody will show the definitions that are pending.
+        # Whether the caller shows pending definitions.
         self.is_collecting = False
         self._wholes: dict[Basic, Form] = {}
         self._entries = EntryForms(self)
@@ -65,7 +64,7 @@ class Notation:
         self._named: dict[Basic, Form] = {}
         self._pending: list[Basic] = []
         self._sums: dict[TensorExpr, tuple[Operand, ...]] = {}
-        self._put_together: dict[TensorAdd, Call | Crosses | None] = {}
+        self._joined_tensors: dict[TensorAdd, Call | CrossProducts | None] = {}
         self._new_names = names(self._taken)
 
     def form(self, root: Basic) -> Form:
@@ -78,12 +77,12 @@ class Notation:
         return self._finished(root, self._wholes[root])
 
     def avoid(self, names: set[str]) -> None:
-        """Take no letter for an index that stands for something else around an expression."""
+        """Reserve letters that have a meaning outside of the expression."""
         self._shown |= names
         self._taken |= names
 
     def definitions(self) -> list[tuple[Form, Form]]:
-        """Return the names given since this was asked last, and what they stand for."""
+        """Return the names assigned since the last call with their definitions."""
         found = []
         for node in self._pending:
             form = self._finished(node, self._named[node])
@@ -95,7 +94,7 @@ class Notation:
         return found
 
     def has_indices(self, node: TensorExpr) -> bool:
-        """Tell whether a tensor is written by its entries; its form must have been asked for."""
+        """Tell whether a tensor is written by its entries; its form must have been built."""
         whole = self.meaning(node)
         if not node.order or self.style != "auto":
             return bool(node.order) and self.style == "index"
@@ -113,34 +112,34 @@ class Notation:
     def _letters(self) -> list[str]:
         return [letter for letter in LETTERS if letter not in self._shown]
 
-    # --- what the forms of nodes are made from
+    # --- building blocks of forms
 
     def of(self, node: Basic) -> Form:
-        """Return the form that stands for a node in others."""
+        """Return the form of a node inside others."""
         return self._wholes[node]
 
     def whole(self, root: TensorExpr) -> Form:
-        """Return the form of a tensor that may be no part of the expression, as a block is none."""
+        """Return the form of a tensor that need not occur in the expression, such as a block."""
         for node in postorder([root], self._below):
             if node not in self._wholes:
                 self._wholes[node] = self._whole(node)
         return self._wholes[root]
 
-    def put_together(self, node: TensorAdd) -> Call | Crosses | None:
-        """Find the tensors or cross products that a sum is shown as, None where it is shown by its
-        terms, as it is by entries and in index strings."""
+    def joined_tensors(self, node: TensorAdd) -> Call | CrossProducts | None:
+        """Find the joined tensors or cross products of a sum; return None where its terms are
+        shown, as in index strings and by entries."""
         if self.style not in ("auto", "matrix") or node.order not in (1, 2) or node in self._sums:
             return None
-        if node not in self._put_together:
-            self._put_together[node] = crossed(node) or called(node)
-        return self._put_together[node]
+        if node not in self._joined_tensors:
+            self._joined_tensors[node] = find_cross_products(node) or find_call(node)
+        return self._joined_tensors[node]
 
     def meaning(self, node: Basic) -> Form:
-        """Return the form of a node, written out where it stands as a name elsewhere."""
+        """Return the form of a node itself, even if it has a name."""
         return self._named.get(node) or self._wholes[node]
 
     def is_named(self, node: Basic) -> bool:
-        """Tell whether a node stands as a name."""
+        """Tell whether a node has a name."""
         return node in self._named
 
     def terms(self, node: TensorExpr) -> Sequence[Operand]:
@@ -148,7 +147,7 @@ class Notation:
         return self._sums.get(node, node.operands)
 
     def stock(self, expr: Basic) -> Form:
-        """Return the form of a SymPy scalar, with the names of parts in it in their places."""
+        """Return the form of a SymPy scalar, with named parts replaced by their names."""
         below = [self._wholes[arg] for arg in expr.args]
         extent = sum(part.size for part in below), max((part.depth for part in below), default=0)
         inside = postorder([expr], self._unnamed_args)
@@ -158,10 +157,10 @@ class Notation:
         if all(isinstance(part, TensorExpr) for part in parts):
             return forms.stock(with_names(expr, norms) if norms else expr, extent)
         body = with_names(expr, {part: slot(k) for k, part in enumerate(parts)} | norms)
-        return Form("placed", [self.of(part) for part in parts], body, 0, body_level(body), extent)
+        return Form("applied", [self.of(part) for part in parts], body, 0, body_level(body), extent)
 
     def norm(self, expr: Expr) -> Expr:
-        """A power of a sum of squares as the power of a norm, where it is shown as one."""
+        """Replace a power of a sum of squares by the power of a norm, where it is shown as one."""
         tensor = normed(expr)
         if tensor is None or self.style not in ("auto", "matrix"):
             return expr
@@ -180,11 +179,13 @@ class Notation:
         nodes = postorder([root], self._below)
         self._shown |= shown_names(nodes)
         self._taken |= self._shown | length_names(nodes)
-        shortening = None
+        abbreviation = None
         if self.where and is_long(root):
-            joined: Sums = {node: made.tensors for node, made in self._put_together.items() if made}
-            shortening = Shortening(root, nodes, self._wholes, joined)
-            self._sums.update(shortening.sums)
+            joined: Sums = {
+                node: made.tensors for node, made in self._joined_tensors.items() if made
+            }
+            abbreviation = Abbreviation(root, nodes, self._wholes, joined)
+            self._sums.update(abbreviation.sums)
         for node in nodes:
             if node in self._wholes:
                 continue
@@ -192,22 +193,22 @@ class Notation:
             if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
                 _levels[node] = form.level
             is_big = form.size > LONG or form.depth > DEEP
-            if shortening is not None and shortening.names(node, is_big):
+            if abbreviation is not None and abbreviation.names(node, is_big):
                 form = self._name(node, form)
             self._wholes[node] = form
 
     def _below(self, node: Basic) -> Sequence[Basic]:
-        """Return the parts that a form is made of, without those that have theirs."""
+        """Return the children whose forms aren't built yet."""
         if node in self._wholes:
             return ()
-        made = self.put_together(node) if isinstance(node, TensorAdd) else None
+        made = self.joined_tensors(node) if isinstance(node, TensorAdd) else None
         return children(node) if made is None else made.tensors
 
     def _whole(self, node: Basic) -> Form:
         return self._readable(node) if isinstance(node, TensorExpr) else self.stock(node)
 
     def _name(self, node: Basic, form: Form) -> Form:
-        """Return the name that a node stands as from now on."""
+        """Name a node; later forms contain the name."""
         self._named[node] = form
         self._pending.append(node)
         symbol = TensorSymbol(next(self._new_names), getattr(node, "shape", ()))
@@ -215,7 +216,7 @@ class Notation:
         return Form("symbol", (), (symbol, is_symmetric), symbol.order)
 
     def _readable(self, node: TensorExpr) -> Form:
-        """Return the form; a scalar that has no matrix form is one of entries."""
+        """Return the form; a scalar without a matrix form is written by entries."""
         form = FORMULAS[type(node)](self, node)
         by_entries = self.style == "index" or (self.style == "auto" and not form.pure)
         if node.order or isinstance(node, TensorSymbol) or not by_entries:
@@ -224,7 +225,7 @@ class Notation:
         return self._entries.of(node)
 
 
-# Levels are asked for one scalar after the other, mostly of one graph.
+# Successive queries mostly concern scalars of one graph.
 _asked = [Notation()]
 MAX_ASKED = 10_000
 
@@ -235,7 +236,7 @@ def _forget_asked() -> None:
 
 
 def level_of(node: TensorExpr) -> int:
-    """Return how tightly the form of a scalar holds together in automatic notation."""
+    """Return the precedence of a scalar in automatic notation."""
     if node not in _levels:
         if len(_asked[0]._wholes) > MAX_ASKED:
             _forget_asked()

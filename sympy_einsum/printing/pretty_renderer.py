@@ -1,4 +1,4 @@
-"""SymPy's two-dimensional text."""
+"""Render forms as SymPy's two-dimensional text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TOKENS = {
     "unit": "e",
     "frobenius": "F",
 }
-# SymPy's own letters for these matrices and operations.
+# SymPy's characters for these matrices and operations.
 _UNICODE = {
     "hadamard": "∘",
     "quotient": "⊘",
@@ -67,9 +67,9 @@ _ASCII = {
 
 
 class PrettyRenderer(Renderer[prettyForm]):
-    """Forms as character pictures."""
+    """Render forms as two-dimensional text."""
 
-    restated: ClassVar = {Max: Function("Max"), Min: Function("Min")}
+    replacements: ClassVar = {Max: Function("Max"), Min: Function("Min")}
 
     def __init__(self, printer: Printer):
         super().__init__(printer)
@@ -78,7 +78,7 @@ class PrettyRenderer(Renderer[prettyForm]):
 
     def _stock(self, form: Form) -> prettyForm:
         if form.data.is_Rational and not form.data.is_Integer and not is_long(form.data):
-            # SymPy writes small fractions in one line, which reads badly in front of a matrix.
+            # SymPy writes small fractions in one line, which is ambiguous in front of a matrix.
             return prettyForm(str(form.data.p)) / prettyForm(str(form.data.q))
         return super()._stock(form)
 
@@ -112,7 +112,7 @@ class PrettyRenderer(Renderer[prettyForm]):
     def word(self, name: str) -> prettyForm:
         return prettyForm(name)
 
-    def stated(
+    def with_definitions(
         self, formula: prettyForm, definitions: Sequence[tuple[prettyForm, prettyForm]]
     ) -> prettyForm:
         lines = [_picture(formula)]
@@ -134,13 +134,13 @@ class PrettyRenderer(Renderer[prettyForm]):
         return self.printer._print(Symbol(name))
 
     def ready(self, shown: prettyForm, level: int) -> prettyForm:
-        """With the binding that SymPy's own pictures decide about brackets by."""
+        """Set the binding by which SymPy places brackets."""
         picture = _picture(shown)
         return prettyForm("\n".join(picture.picture), picture.baseline, _BINDINGS[level])
 
 
 class Stacked(prettyForm):
-    """Formulas below each other; each is broken into lines by itself."""
+    """Stack formulas; each is wrapped separately."""
 
     def __init__(self, formulas: Sequence[stringPict]):
         below = [line for formula in formulas[1:] for line in ("", formula)]
@@ -150,7 +150,7 @@ class Stacked(prettyForm):
         self.formulas = formulas
 
     def render(self, *args: object, **settings: object) -> str:
-        """Return the text, as SymPy's printer asks for it."""
+        """Return the text for SymPy's printer."""
         return "\n\n".join(formula.render(*args, **settings) for formula in self.formulas)
 
 

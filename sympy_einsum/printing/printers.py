@@ -1,5 +1,6 @@
-"""Text, LaTeX, pretty and MathML forms of tensor expressions. Importing this package attaches the
-hooks that SymPy's printers look for.
+"""Print tensor expressions as text, LaTeX, two-dimensional text and MathML.
+
+Importing this package attaches the hooks that SymPy's printers look up.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from .slices import factors_of, sliced
 
 
 def latex(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
-    r"""Return the LaTeX of an expression, or of a list, tuple, dict or matrix of them.
+    r"""Print an expression, or a list, tuple, dict or matrix of expressions, as LaTeX.
 
     Parameters
     ==========
@@ -46,8 +47,8 @@ def latex(expr: object, notation: str = "auto", where: bool = True, **settings: 
         ``"einsum"``: ``\#(ij,j \to i; A, x)`` [W];
         ``"star"``: the same with products of two written ``A *_{(ij,j \to i)} x`` [L];
         ``"ricci"``: upper and lower indices, ``A^i{}_j\, x^j`` [LMG18]
-    where : whether what is used again in an expression too long to be read gets a name, that is
-        defined below the formula, "where h_1 = …"; ``False`` writes everything out, however long
+    where : whether shared parts of a long expression get names, which are defined below the
+        formula, "where h_1 = …"; with ``False`` the formula has none, however long
     settings : those of ``sympy.latex``
 
     Raises
@@ -79,7 +80,7 @@ def latex(expr: object, notation: str = "auto", where: bool = True, **settings: 
 
 
 def pretty(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
-    """Return the expression as SymPy's two-dimensional text; parameters and errors as for
+    """Print an expression as SymPy's two-dimensional text; parameters and errors as for
     :func:`latex`.
 
     >>> import sympy_einsum as se
@@ -98,14 +99,14 @@ def pretty(expr: object, notation: str = "auto", where: bool = True, **settings:
 
 
 def _notation(printer: Printer) -> Notation:
-    """Return the notation of a printer; SymPy's own printers get the automatic one."""
+    """Return the notation of a printer, automatic for SymPy's own printers."""
     if "_tensor_notation" not in printer.__dict__:
         printer._tensor_notation = Notation()
     return printer._tensor_notation
 
 
-class _Stating(Printer):
-    """A printer that writes the definitions of names below whatever it prints."""
+class _WithDefinitions(Printer):
+    """Print with the definitions of names below."""
 
     _output: type[Renderer[Any]]
     _has_begun = False
@@ -122,23 +123,23 @@ class _Stating(Printer):
             shown = renderer.ready(renderer.render(notation.form(expr)), ATOM)
         else:
             shown = super()._print(expr, **kwargs)
-        return _stated(shown, notation, renderer)
+        return _with_definitions(shown, notation, renderer)
 
 
-class _Latex(_Stating, LatexPrinter):
+class _Latex(_WithDefinitions, LatexPrinter):
     _output = LatexRenderer
 
 
-class _Pretty(_Stating, PrettyPrinter):
+class _Pretty(_WithDefinitions, PrettyPrinter):
     _output = PrettyRenderer
 
 
-def _stated(shown: Shown, notation: Notation, renderer: Renderer[Shown]) -> Shown:
-    """A formula with the definitions of the names in it, if there are any."""
+def _with_definitions(shown: Shown, notation: Notation, renderer: Renderer[Shown]) -> Shown:
+    """Add the definitions of the names in a formula."""
     definitions = [
         (renderer.render(name), renderer.render(form)) for name, form in notation.definitions()
     ]
-    return renderer.stated(shown, definitions) if definitions else shown
+    return renderer.with_definitions(shown, definitions) if definitions else shown
 
 
 def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
@@ -147,20 +148,20 @@ def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) ->
     is_outermost = not notation.is_collecting
     notation.is_collecting = True
     nested = printer._print_level > 1 and not node.order
-    if nested and is_outermost and not isinstance(printer, _Stating):
-        # Nobody tells what stands around it; a mean is divided by a length.
+    if nested and is_outermost and not isinstance(printer, _WithDefinitions):
+        # The surrounding expression is unknown; a mean is divided by a length.
         notation.avoid(length_names(postorder([node], children)))
     form = notation.form(node)
     level = form.level
     shown = renderer.render(form)
     if is_outermost:
-        whole = _stated(shown, notation, renderer)
+        whole = _with_definitions(shown, notation, renderer)
         notation.is_collecting = False
         if whole is not shown:
-            # SymPy's printer goes on behind what is nested.
+            # SymPy's printer may append to a nested formula.
             return renderer.ready(renderer.bracketed(whole), ATOM) if nested else whole
     if nested and PRECEDENCES[level] < _precedence(node):
-        # What SymPy was told of its brackets is the automatic notation.
+        # The precedence that SymPy queried is that of automatic notation.
         shown, level = renderer.bracketed(shown), ATOM
     return renderer.ready(shown, level)
 
@@ -173,7 +174,7 @@ def _shown_norm(norm: Norm, printer: Printer, output: type[Renderer[Shown]]) -> 
 
 
 def _shown_power(power: HalfPower, printer: Printer, output: type[Renderer[Shown]]) -> Shown:
-    """Render the power of a norm, or of another square root, for a printer."""
+    """Render a power of a norm, or another square root, for a printer."""
     notation, renderer = _notation(printer), output(printer)
     norm = notation.norm(power)
     if norm is power:
@@ -182,7 +183,7 @@ def _shown_power(power: HalfPower, printer: Printer, output: type[Renderer[Shown
     notation.is_collecting = True
     shown = printer._print(norm)
     if is_outermost:
-        whole = _stated(shown, notation, renderer)
+        whole = _with_definitions(shown, notation, renderer)
         notation.is_collecting = False
         if whole is not shown:
             nested = printer._print_level > 1
@@ -207,7 +208,7 @@ def _mathml_presentation(self: TensorExpr, printer: Printer, *args: object) -> P
 
 
 def _mathml_content(self: TensorExpr, printer: Printer, *args: object) -> Part:
-    """Content MathML has no einsum: the text stands as one identifier."""
+    """Write the text as one identifier, because content MathML has no einsum."""
     return MathMLRenderer(printer).identifier("ci", str(self))
 
 
@@ -222,11 +223,11 @@ def _sympyrepr(self: TensorExpr, printer: Printer, *args: object) -> str:
 
 
 class _Binding(int):
-    """How tightly a scalar holds together, for SymPy's printers.
+    """Hold the precedence of a scalar for SymPy's printers.
 
-    Those of formulas ask with ``<`` whether a part needs brackets. That of text asks with ``<=``
-    for factors and bases, and takes the level of a sum for that of a negative product; there a
-    chain of @ always needs them, since it is read from the left.
+    Printers of formulas compare with ``<`` to place brackets. The printer of text compares with
+    ``<=`` for factors and bases, and gives a negative product the precedence of a sum; there a
+    chain of @ always needs brackets, because @ is left-associative.
     """
 
     is_closed: bool
@@ -236,14 +237,14 @@ class _Binding(int):
 
 
 def _is_closed(node: TensorExpr) -> bool:
-    """Tell whether the text of a scalar needs no brackets anywhere."""
+    """Tell whether the text of a scalar never needs brackets."""
     if not isinstance(node, Einsum) or len(node.operands) == 1:
         return True
     return sliced(factors_of(node)) is not None
 
 
 def _precedence(self: TensorExpr) -> _Binding:
-    """Return how tightly a scalar holds together, for SymPy's printers."""
+    """Return the precedence of a scalar for SymPy's printers."""
     binding = _Binding(PRECEDENCES[ATOM if self.order else level_of(self)])
     binding.is_closed = bool(self.order) or _is_closed(self)
     return binding

@@ -1,4 +1,4 @@
-"""Forms in an output: one short method per kind, in terms of what each output supplies."""
+"""Render forms: one method per kind, composed of primitives that each output implements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..expressions import as_number, indicator_condition, slot
 from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
 from .slices import Cut, Range
 
-# A part that is ready to be shown in an output.
+# A rendered part.
 Shown = TypeVar("Shown")
 
 PRECEDENCES = {
@@ -27,14 +27,14 @@ PRECEDENCES = {
 
 
 class PrintedAtom(Dummy):
-    """A scalar that SymPy's printers show as something already printed."""
+    """Stand for rendered output inside SymPy expressions."""
 
     shown: Any
     level: int
 
     @property
     def precedence(self) -> int:
-        """The precedence by which SymPy's printers set brackets."""
+        """The precedence by which SymPy's printers place brackets."""
         return PRECEDENCES[self.level]
 
     def _latex(self, printer: Printer, exp: str | None = None) -> object:
@@ -57,52 +57,52 @@ def _printed_atom(shown: object, level: int) -> PrintedAtom:
     return atom
 
 
-# Not a symbol to the printers: they would style or bracket it once more.
+# Not a Symbol: printers would style or bracket it again.
 PrintedAtom.is_Symbol = False
 
 
 class Renderer(Generic[Shown]):
-    """Forms in one output; subclasses say how to put parts next to, above and below each other."""
+    """Render forms in one output; subclasses implement rows, superscripts and subscripts."""
 
     tokens: Mapping[str, Shown]
-    # Functions whose arguments SymPy's printer writes as plain text, and how they are written.
-    restated: ClassVar[Mapping[type, Callable[..., Expr]]] = {}
+    # Functions whose arguments SymPy's printer formats as plain text, with their formats.
+    replacements: ClassVar[Mapping[type, Callable[..., Expr]]] = {}
 
     def __init__(self, printer: Printer):
         self.printer = printer
 
-    # --- what an output supplies
+    # --- primitives of an output
 
     def row(self, items: Sequence[Shown]) -> Shown:
-        """Parts and tokens side by side."""
+        """Place parts and tokens side by side."""
         raise NotImplementedError
 
     def bracketed(self, inside: Shown) -> Shown:
-        """A part in round brackets."""
+        """Enclose a part in round brackets."""
         raise NotImplementedError
 
     def boxed(self, inside: Shown) -> Shown:
-        """A condition in the brackets that make a number of it."""
+        """Enclose a condition in Iverson brackets."""
         raise NotImplementedError
 
     def fenced(self, inside: Shown) -> Shown:
-        """A part between the bars of a norm."""
+        """Enclose a part in the bars of a norm."""
         raise NotImplementedError
 
     def raised(self, base: Shown, exponent: Shown) -> Shown:
-        """A superscript."""
+        """Add a superscript."""
         raise NotImplementedError
 
     def lowered(self, base: Shown, index: Shown) -> Shown:
-        """A subscript."""
+        """Add a subscript."""
         raise NotImplementedError
 
     def word(self, name: str) -> Shown:
         """Return the name of a function."""
         raise NotImplementedError
 
-    def stated(self, formula: Shown, definitions: Sequence[tuple[Shown, Shown]]) -> Shown:
-        """A formula and what the names in it stand for."""
+    def with_definitions(self, formula: Shown, definitions: Sequence[tuple[Shown, Shown]]) -> Shown:
+        """Place the definitions of names below a formula."""
         raise NotImplementedError
 
     def letter(self, name: str) -> Shown:
@@ -110,7 +110,7 @@ class Renderer(Generic[Shown]):
         raise NotImplementedError
 
     def summation(self, indices: Shown, last: Shown | None, inside: Shown) -> Shown:
-        """A sum over indices, up to the last one if that is shown."""
+        """Write a sum over indices, with an upper limit if one is given."""
         raise NotImplementedError
 
     def tensor(self, name: str) -> Shown:
@@ -118,53 +118,53 @@ class Renderer(Generic[Shown]):
         raise NotImplementedError
 
     def ready(self, shown: Shown, level: int) -> Shown:
-        """A part with what the output wants to know about its brackets."""
+        """Annotate a part with its precedence, if the output needs it."""
         return shown
 
     # --- the walk
 
     def render(self, form: Form) -> Shown:
-        """Return the output of a form; forms are shallow, so this may recurse."""
+        """Render a form, recursively, because forms are shallow."""
         return getattr(self, f"_{form.kind}")(form)
 
     def at_least(self, form: Form, level: int) -> Shown:
-        """Return the output, in brackets if it doesn't hold together tightly enough."""
+        """Render a form, in brackets if its precedence is lower than a level."""
         shown = self.render(form)
         return shown if form.level >= level else self.bracketed(shown)
 
     def expression(self, expr: Basic) -> Shown:
-        """A SymPy expression."""
+        """Print a SymPy expression."""
         return self.printer._print(expr)
 
     def separated(self, items: Sequence[Shown], token: str = "comma") -> Shown:
-        """Parts with a token between them."""
+        """Join parts by a token."""
         joined: list[Shown] = []
         for item in items:
             joined += [self.tokens[token], item] if joined else [item]
         return self.row(joined)
 
     def normed(self, inside: Shown, order: int) -> Shown:
-        """Return the Euclidean norm of a vector, the Frobenius norm of anything else."""
+        """Write the Euclidean norm of a vector, the Frobenius norm of other tensors."""
         index = self.expression(Integer(2)) if order == 1 else self.tokens["frobenius"]
         return self.lowered(self.fenced(inside), index)
 
     def applied(self, body: Expr, parts: Sequence[Form]) -> Shown:
-        """A scalar expression in slots, with parts in their places, by SymPy's printer."""
+        """Print a scalar expression by SymPy's printer with rendered parts in the slots."""
         atoms = {}
         for k, part in enumerate(parts):
             atoms[slot(k)] = self._atom(part)
         shown = body.xreplace(atoms).replace(step, _indicator_of)
         shown = shown.replace(lambda part: indicator_condition(part) is not None, self._indicator)
-        for function, restated in self.restated.items():
-            shown = shown.replace(function, restated)
+        for function, replacement in self.replacements.items():
+            shown = shown.replace(function, replacement)
         return self.expression(shown)
 
     def _atom(self, part: Form) -> PrintedAtom:
-        """A part as a scalar that SymPy's printers show."""
+        """Wrap a rendered part as a SymPy scalar."""
         return _printed_atom(self.ready(self.render(part), part.level), part.level)
 
     def _indicator(self, number: Expr) -> Expr:
-        """[x > 0], which is 1 where the condition holds, else 0."""
+        """Write [x > 0], which is 1 where the condition holds, else 0."""
         condition = self.boxed(self.expression(indicator_condition(number)))
         return _printed_atom(self.ready(condition, ATOM), ATOM)
 
@@ -221,7 +221,7 @@ class Renderer(Generic[Shown]):
         for k, part in enumerate(form.parts):
             if k:
                 # exp(x) (a + b) reads like a function of a + b.
-                call = form.parts[k - 1].kind in ("call", "placed", "diag")
+                call = form.parts[k - 1].kind in ("call", "applied", "diag")
                 items.append(self.tokens["dot" if call and _opens_with_bracket(part) else "times"])
             open_end = part.kind in (*BINDERS, "logdet") and k == last
             number = part.kind == "stock" and part.level == PRODUCT
@@ -291,9 +291,9 @@ class Renderer(Generic[Shown]):
         inside = self.bracketed(self.render(form.parts[0]))
         return self.row([self.word("log"), self.tokens["space"], self.word("det"), inside])
 
-    def _placed(self, form: Form) -> Shown:
+    def _applied(self, form: Form) -> Shown:
         if form.axes and isinstance(form.data, exp):
-            # Not e to the power of a matrix: that would be another function.
+            # e to the power of a matrix would be the matrix exponential.
             return self.row([self.word("exp"), self.bracketed(self.render(form.parts[0]))])
         return self.applied(form.data, form.parts)
 
@@ -317,7 +317,7 @@ class Renderer(Generic[Shown]):
         return self.row(items[1:])
 
     def _multiple(self, times: Expr, index: int | str) -> list[Shown]:
-        """A multiple of an index."""
+        """Write a multiple of an index."""
         if times == 1:
             return [self.letter(str(index))]
         shown = self.expression(times)
@@ -381,8 +381,7 @@ class Renderer(Generic[Shown]):
 
 
 def _is_bounded(form: Form, limit: tuple[str, str | Position, str | Position]) -> bool:
-    """Tell whether the limits of a sum are shown: those of an index that is no position by
-    itself."""
+    """Tell whether the limits of a sum are shown: not those of a whole axis."""
     index, low, high = limit
     is_whole = isinstance(low, Position) and low.value.is_zero and not low.terms
     is_whole = is_whole and isinstance(high, Position) and not high.terms
@@ -392,7 +391,7 @@ def _is_bounded(form: Form, limit: tuple[str, str | Position, str | Position]) -
 
 
 def _opens_with_bracket(form: Form) -> bool:
-    """Tell whether a factor begins with a bracket."""
+    """Tell whether a factor starts with a bracket."""
     while form.kind in ("transpose", "power", "hadamard_power", "entry") and form.level >= POWER:
         form = form.parts[0]
     return form.level < POWER

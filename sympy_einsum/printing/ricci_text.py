@@ -1,4 +1,4 @@
-"""Expressions in Ricci calculus, which ``parse(text, syntax="ricci")`` reads.
+"""Write expressions in Ricci calculus, which ``parse(text, syntax="ricci")`` reads.
 
 References
 ==========
@@ -37,16 +37,15 @@ from .texts import ATOM, POWER, PRODUCT, Text
 
 LETTERS = "ijklmnopqrstuvwxyz"
 _NAME = re.compile(r"(?!delta$)[A-Za-z][A-Za-z0-9]*")
-# Deeper expressions aren't written.
+# Maximum depth of an expression.
 MAX_DEPTH = 100
 
-# A letter and its level, above or below.
+# A letter and whether it is an upper or a lower index.
 Index: TypeAlias = tuple[str, str]
 
 
 def ricci_text(root: Operand) -> str:
-    """Return the text of an expression: its first axis has an upper index, the others lower
-    ones."""
+    """Write an expression; its first axis has an upper index, the others lower ones."""
     order = order_of(root)
     if order > len(LETTERS):
         raise UnsupportedError(f"Ricci calculus has letters for {len(LETTERS)} axes, not {order}")
@@ -68,17 +67,17 @@ def ricci_latex(root: Operand) -> str:
     \operatorname{exp}(A^i{}_j\, x^j)
     """
     text = re.sub(r"\b([A-Za-z][A-Za-z0-9]*)(?=\()", r"\\operatorname{\1}", ricci_text(root))
-    # Adjacent indices stay side by side, so that the order of the axes is seen.
+    # Stagger upper and lower indices, which shows the order of the axes.
     text = re.sub(r"([\^_](?:\{\w+\}|[a-z]))(?=[\^_][a-z{])", r"\1{}", text)
     return re.sub(r"(?<=[^+\- ]) (?=[^+\- ])", r"\\, ", text).replace("δ", r"\delta")
 
 
 def _text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
-    """Return the text of a node whose axes have some indices, in a term with some letters."""
+    """Write a node with given indices, in a term where some letters are used."""
     text = _node_text(node, indices, used)
     if len(text.shown) > tuning.MAX_TEXT:
         raise UnsupportedError(f"the text has more than {tuning.MAX_TEXT} characters")
-    # The letters in a scalar are its own.
+    # Letters in a scalar are local to it.
     return Text(text.within(ATOM)) if isinstance(node, TensorExpr) and not indices else text
 
 
@@ -116,8 +115,7 @@ def _node_text(node: Operand, indices: Sequence[Index], used: set[str]) -> Text:
 
 
 def _scalar(expr: Basic, below: Sequence[tuple[Text, bool]], ones: Text) -> tuple[Text, bool]:
-    """One operation between scalars, or entry by entry between tensors and scalars, and whether
-    there are indices in it."""
+    """Write one scalar or entrywise operation, and tell whether it contains indices."""
     if expr in CONSTANTS:
         return Text(CONSTANTS[expr]), False
     if expr.is_Number and expr.is_finite:
@@ -153,7 +151,7 @@ def _product_text(node: Einsum, indices: Sequence[Index], used: set[str]) -> Tex
     bound = [label for label in dict.fromkeys(labels) if label not in names]
     letters = dict(zip(bound, _fresh(used, len(bound)), strict=True))
     used = used | set(letters.values())
-    # Below in the first factor that has it, above in the others, or where it stands there again.
+    # Lower in the first factor that has it, upper in the others and where it is repeated.
     homes = Counter(label for term in node.subscripts for label in {*term})
     seen: set[int] = set()
     factors = []
@@ -164,7 +162,7 @@ def _product_text(node: Einsum, indices: Sequence[Index], used: set[str]) -> Tex
             is_upper = label in seen or (is_again and homes[label] == 1)
             index = names.get(label) or (letters[label], "^" if is_upper else "_")
             if is_again and not isinstance(operand, TensorSymbol):
-                # Inside of the operand the indices are its own.
+                # Indices inside the operand are local to it.
                 (other,) = _fresh(used, 1)
                 used = used | {other}
                 extra.append(_indexed("δ", [(other, "^"), index]))
@@ -180,7 +178,7 @@ def _product_text(node: Einsum, indices: Sequence[Index], used: set[str]) -> Tex
 
 
 def _joined(factors: Sequence[Text]) -> Text:
-    """A product."""
+    """Multiply texts."""
     if len(factors) == 1:
         return factors[0]
     if factors[0].shown == "-1":
@@ -190,7 +188,7 @@ def _joined(factors: Sequence[Text]) -> Text:
 
 
 def _indexed(name: str, indices: Sequence[Index]) -> Text:
-    """A name with its indices, neighbours on one level together."""
+    """Attach indices to a name, grouping neighbours of one kind."""
     shown = name
     for level, group in groupby(indices, key=lambda index: index[1]):
         letters = "".join(letter for letter, _ in group)
@@ -199,7 +197,7 @@ def _indexed(name: str, indices: Sequence[Index]) -> Text:
 
 
 def _fresh(used: set[str], count: int) -> list[str]:
-    """Letters that a term doesn't have yet."""
+    """Return letters that aren't used in a term."""
     free = [letter for letter in LETTERS + "abcdefgh" if letter not in used]
     if len(free) < count:
         raise UnsupportedError("Ricci calculus has too few letters for this term")

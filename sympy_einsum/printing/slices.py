@@ -1,6 +1,4 @@
-"""Products read as index strings, as indexing of one tensor, ``A[0, :]``, and as views, for
-printing.
-"""
+"""Recognise index strings, indexing such as ``A[0, :]``, and views in products, for printing."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ Labels = tuple[int, ...]
 
 
 class Factors(NamedTuple):
-    """A product as it is written: operands, the labels of their axes, those of the result's axes,
-    and the length of each label."""
+    """Hold a product: operands, the labels of their axes and of the result's axes, and the length
+    of each label."""
 
     operands: Sequence[Operand]
     terms: Sequence[Labels]
@@ -27,14 +25,14 @@ class Factors(NamedTuple):
 
     @property
     def absent(self) -> list[int]:
-        """The labels of axes that no operand has, along which all entries are the same."""
+        """The labels of the result that no operand has, along which entries are repeated."""
         present = {label for term in self.terms for label in term}
         return [label for label in dict.fromkeys(self.output) if label not in present]
 
 
 class Range(NamedTuple):
-    """A slice, as it stands in brackets; a bound that is None is an end of the axis, a negative one
-    is counted from there. ``first`` is the position where it begins."""
+    """Hold a slice as written in brackets, where bounds may be None or negative, and ``first``,
+    the position of its first entry."""
 
     start: Expr | None
     stop: Expr | None
@@ -47,8 +45,8 @@ Cut: TypeAlias = Expr | Range | None
 
 
 class SlicedTensor(NamedTuple):
-    """A tensor, what stands in the brackets behind it, and where its axes come from in the slice:
-    None unless they are in another order."""
+    """Hold a tensor, the items in the brackets, and the permutation of axes, None for the
+    identity."""
 
     tensor: TensorExpr
     indices: tuple[Cut, ...]
@@ -61,14 +59,14 @@ class SlicedTensor(NamedTuple):
 
 
 def factors_of(node: Einsum) -> Factors:
-    """Return the operands of a product; of a view without the scalar factors."""
+    """Return a product's operands with labels; for a view without the scalar factors."""
     skipped = len(node.scalars) if isinstance(node, View) else 0
     lengths = dict(enumerate(node.lengths))
     return Factors(node.operands[skipped:], node.subscripts[skipped:], node.output, lengths)
 
 
 def rearranged_product(node: Einsum) -> Factors:
-    """A rearranged product, the last operand of a node, as one product."""
+    """Merge a rearranged product, the last operand of a node, into one product."""
     core = node.operands[-1]
     rename = dict(zip(core.output, node.subscripts[-1], strict=True))
     lengths = dict(enumerate(node.lengths))
@@ -81,7 +79,7 @@ def rearranged_product(node: Einsum) -> Factors:
 
 
 def sliced(product: Factors) -> SlicedTensor | None:
-    """Return the tensor that a product indexes; None if it does anything else."""
+    """Return the slice that a product computes; None if it isn't one."""
     operands, terms, output, _ = product
     tensors = [k for k, o in enumerate(operands) if not isinstance(o, (Unit, Selection))]
     if len(tensors) != 1 or len(operands) == 1 or not terms[tensors[0]]:
@@ -107,7 +105,7 @@ def sliced(product: Factors) -> SlicedTensor | None:
 
 
 def index_of_selector(selector: Operand) -> Cut:
-    """Return the index or slice that a unit vector or a selection matrix stands for."""
+    """Return the index or slice that a unit vector or a selection matrix selects."""
     if isinstance(selector, Unit):
         return selector.position
     start, step = selector.start, selector.step
@@ -117,10 +115,10 @@ def index_of_selector(selector: Operand) -> Cut:
 
 @cached(1024)
 def typed_range(selector: Selection) -> Range | None:
-    """Return the shortest slice that gives a selection when it is typed, if one does."""
+    """Return the shortest slice that equals a selection, or None."""
     length, start, step = selector.length, selector.start, selector.step
     stop = start + step * selector.count
-    # Where the last step leads beyond the stop.
+    # The stop may be anywhere within the last step.
     bound = stop.replace(ceiling, lambda number: number).expand()
     for low in _bounds(start, length):
         for high in dict.fromkeys([None, *_bounds(bound, length), *_bounds(stop, length)]):
@@ -140,6 +138,6 @@ def _bounds(bound: Expr, length: Expr) -> list[Expr | None]:
     if bound.is_zero or same_length(bound, length - 1):
         return [None, left, bound] if left == -1 else [None, bound]
     if bound.is_Integer and length.is_Integer:
-        # Counted from the end where that is close, and the other one far.
+        # Count from the end if that is closer.
         return [left, bound] if -bound < 2 * left < 0 else [bound]
     return [left, bound] if len(str(left)) < len(str(bound)) else [bound]

@@ -1,7 +1,7 @@
-"""Expressions as text in Lippmann's language, which ``parse(text, syntax="lippmann")`` reads.
+"""Write expressions in Lippmann's language, which ``parse(text, syntax="lippmann")`` reads.
 
-A product of several operands is a chain ``A *(ij,jk->ik) B *(ik,k->i) x``. Where nothing else tells
-the axis lengths of a number or of a delta tensor, they stand behind it in brackets.
+A product of several operands is a chain ``A *(ij,jk->ik) B *(ik,k->i) x``. Axis
+lengths of a number or a delta tensor follow it in brackets where nothing else determines them.
 
 References
 ==========
@@ -37,14 +37,14 @@ from ..expressions import (
 from .texts import ATOM, POWER, PRODUCT, SUM, Text
 
 _NAME = re.compile(r"(?!(declare|expression|derivative|wrt)$)[A-Za-z][A-Za-z0-9_]*")
-# SymPy's names of functions that the language calls otherwise, and SymPy's constants.
+# The language's names of SymPy's functions and constants, where they differ.
 _NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "Abs": "abs"}
 CONSTANTS = {S.Pi: "arccos(-1)", S.Exp1: "exp(1)"}
 MATRIX_FUNCTIONS: dict[type, str] = {Inv: "inv", Det: "det", Adj: "adj", LogDet: "logdet"}
 
 
 class _OrderedText(NamedTuple):
-    """A piece of text, and the order of its value; that of a number is what is needed."""
+    """Hold a text and the order of its value, None for a number, which broadcasts."""
 
     text: Text
     order: int | None = None
@@ -84,7 +84,7 @@ def _text(node: Basic, texts: dict[Basic, Text]) -> Text:
 
 
 def number_in(tensor: Operand) -> Text | None:
-    """Return the number that a tensor repeats, if it does."""
+    """Return the number that a tensor is filled with, or None."""
     if not isinstance(tensor, View) or not tensor.is_constant_fill:
         return None
     is_number = tensor.scalars in ((), (tensor.coefficient,))
@@ -92,7 +92,7 @@ def number_in(tensor: Operand) -> Text | None:
 
 
 def _body(body: Expr, operands: Sequence[_OrderedText], order: int) -> Text:
-    """A scalar function with texts in its slots."""
+    """Write a scalar function with texts in its slots."""
     parts: dict[Basic, _OrderedText] = {slot(k): part for k, part in enumerate(operands)}
     for node in postorder([body]):
         if node not in parts:
@@ -101,7 +101,7 @@ def _body(body: Expr, operands: Sequence[_OrderedText], order: int) -> Text:
 
 
 def _scalar(expr: Basic, below: Sequence[_OrderedText], order: int) -> _OrderedText:
-    """One operation between scalars, or entry by entry between tensors of an order and scalars."""
+    """Write one operation on scalars, or entry by entry on tensors of an order and scalars."""
     if expr in CONSTANTS:
         return _OrderedText(Text(CONSTANTS[expr]))
     if isinstance(expr, Symbol):
@@ -145,18 +145,18 @@ def _power_text(base: Text, exponent: Text) -> Text:
 
 
 def number_text(number: Expr) -> Text:
-    """A number, which is read again as exact as it is."""
+    """Write a number so that parsing it preserves whether it is exact."""
     if number.is_Integer:
         return Text(f"{number}", ATOM if number >= 0 else POWER)
     if number.is_Rational:
         return Text(f"{number}", PRODUCT)
-    # Without an exponent it would be read as an exact fraction.
+    # Without an exponent it would be parsed as an exact fraction.
     shown = repr(float(number))
     return Text(shown if "e" in shown else f"{shown}e0", ATOM if number >= 0 else POWER)
 
 
 def as_sum(terms: Sequence[Text]) -> Text:
-    """A sum; a minus in front of a later term is its sign."""
+    """Add terms; a leading minus of a later term becomes the operator."""
     first, *rest = [term.within(PRODUCT) for term in terms]
     signed = [f" - {t.removeprefix('-')}" if t.startswith("-") else f" + {t}" for t in rest]
     return Text(first + "".join(signed), SUM)
@@ -183,8 +183,8 @@ def _product_text(node: Einsum, texts: dict[Basic, Text]) -> Text:
 
 
 def _chain(factors: list[tuple[Text, Sequence[int]]], output: Sequence[int]) -> Text:
-    """Factors with their indices, multiplied one after the other."""
-    # The sign of a product is that of its first factor, and would be multiplied into a sum.
+    """Multiply labelled factors from left to right."""
+    # A minus binds to the first factor, where SymPy would distribute it over a sum.
     if len(factors) > 1 and factors[0][0].shown == "-1" and factors[1][0].level >= POWER:
         return Text(f"-{_chain(factors[1:], output).shown}", PRODUCT)
     if len(factors) == 1:
@@ -205,7 +205,7 @@ def _chain(factors: list[tuple[Text, Sequence[int]]], output: Sequence[int]) -> 
 
 
 def _lengths(shape: Sequence[Expr]) -> str:
-    """Axis lengths in brackets."""
+    """Write axis lengths in brackets."""
     for length in shape:
         is_known = isinstance(length, Integer) and length > 0
         if not is_known and length != Symbol(str(length), integer=True, positive=True):

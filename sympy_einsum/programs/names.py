@@ -1,4 +1,4 @@
-"""Meanings of names of Python, its math module, NumPy, SciPy and JAX."""
+"""Resolve names of Python, its math module, NumPy, SciPy and JAX."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from .values import BINARY, DType, NamedFunction, Value, aligned, array, checked
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
+    """Split a text into words."""
     return frozenset(text.split())
 
 
-# Functions of lists of arrays, and functions of lengths of any size.
+# Functions of lists of arrays, and functions that accept lengths of any size.
 _TAKE_LISTS = words("""
     array asarray stack concatenate hstack vstack dstack block column_stack append select
     piecewise einsum broadcast_arrays meshgrid multi_dot row_stack concat""")
@@ -57,7 +57,7 @@ def _result_type(*values: Value) -> DType:
 
 
 def _select(conditions: Sequence[Value], values: Sequence[Value], default: Value = 0) -> Value:
-    """``numpy.select``; what comes after a condition that holds is never chosen."""
+    """Implement ``numpy.select``, dropping choices after a condition that is always true."""
     result = default
     for condition, value in zip(conditions[::-1], values[::-1], strict=True):
         if isinstance(condition, bool):
@@ -67,7 +67,7 @@ def _select(conditions: Sequence[Value], values: Sequence[Value], default: Value
     return result
 
 
-# NumPy's functions that are read otherwise than ``sympy_einsum.numpy`` has them.
+# NumPy's functions with an implementation other than that of ``sympy_einsum.numpy``.
 _OWN_NUMPY: dict[str, NamedFunction] = {
     "result_type": NamedFunction("result_type", _result_type),
     "select": NamedFunction("select", _select, takes_lists=True),
@@ -119,7 +119,7 @@ _SPECIAL: dict[str, NamedFunction] = {
         "logsumexp", lambda a, axis=None, keepdims=False: ops.logsumexp(a, axis, keepdims)
     ),
 }
-# Functions under the names of this package, and of jax.nn, where they agree.
+# Functions that have the same names in this package and in jax.nn.
 _NAMED: dict[str, NamedFunction] = {
     "softmax": NamedFunction("softmax", _softmax),
     "log_softmax": NamedFunction("log_softmax", _log_softmax),
@@ -205,7 +205,8 @@ def _of_scipy_linalg(name: str) -> Value:
 
 
 def _of_lapack(name: str) -> Value:
-    """Imported by the functions for factors that generated code brings along, which aren't read."""
+    """Refuse LAPACK, which only helper functions of generated code import, whose bodies aren't
+    parsed."""
     raise AttributeError(f"scipy.linalg.lapack.{name} isn't read; numpy.linalg is")
 
 
@@ -238,19 +239,19 @@ MODULES: Mapping[str, Callable[[str], Value]] = {
     "sympy_einsum": _OWN.__getitem__,
     "functools": _of_functools,
 }
-# Names that modules have by custom, where the text doesn't import them.
+# Conventional names of modules, for texts without imports.
 CUSTOMARY = {"np": "numpy", "numpy": "numpy", "math": "math", "jnp": "jax.numpy"}
 CUSTOMARY |= {"special": "scipy.special", "scipy_linalg": "scipy.linalg"}
 
 
 class Module:
-    """A module that is known by its name."""
+    """Represent a known module."""
 
     def __init__(self, name: str):
         self.name = name
 
     def __getitem__(self, name: str) -> Value:
-        """Look up a name in the module."""
+        """Resolve a name in the module."""
         inside = f"{self.name}.{name}"
         if inside in MODULES:
             return Module(inside)
@@ -272,7 +273,7 @@ def _binary(kind: type[ast.operator]) -> NamedFunction:
 
 
 def items(value: Value) -> list[Value]:
-    """List the items that a loop over a value visits."""
+    """List the items of an iteration over a value."""
     if isinstance(value, TensorExpr) and value.order:
         if not value.shape[0].is_Integer:
             raise TensorError(
@@ -362,7 +363,7 @@ def _any(values: Value) -> bool:
     return any(known)
 
 
-# ``map`` and ``reduce`` call what the text defines: they are filled in where calls are read.
+# ``map`` and ``reduce`` may call functions of the text; ``reading`` implements them.
 _PYTHON: dict[str, Callable[..., Value]] = {
     "abs": _absolute,
     "all": _all,
@@ -399,8 +400,8 @@ BUILTINS |= {"True": True, "False": False, "None": None, "slice": NamedFunction(
 
 
 def bare(name: str) -> Value:
-    """Look up a name that a text neither defines nor imports, as in Caddie: a function of Python or
-    of mathematics; KeyError if it is neither."""
+    """Resolve a name that a text neither defines nor imports, as in Caddie: a built-in or a
+    mathematical function; KeyError for others."""
     if name in BUILTINS:
         return BUILTINS[name]
     if name in CUSTOMARY:
@@ -413,7 +414,7 @@ def bare(name: str) -> Value:
 
 
 def imported(name: str) -> Module:
-    """A module by its name."""
+    """Return a module by its name."""
     if name not in MODULES:
         readable = ", ".join(sorted(MODULES))
         raise TensorError(f"the module {name} isn't read; those that are: {readable}")
@@ -421,7 +422,7 @@ def imported(name: str) -> Module:
 
 
 def attribute(value: Value, name: str) -> Value:
-    """``value.name`` of a number or an array."""
+    """Return ``value.name`` of a number or an array."""
     operand = as_operand(value)
     if name == "dtype":
         return DType()

@@ -1,4 +1,4 @@
-"""Functions of Python as expressions: read from their source, never executed."""
+"""Parse Python functions from their source, without executing it, as expressions."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from sympy import Expr, Integer, Symbol
 
 from ..core import Length, ParseError, TensorError, UnsupportedError, as_shape, with_time_limit
 from ..expressions import Operand, TensorSymbol, as_operand
+from .evaluator import Closure, Scope
+from .interpreter import StatementInterpreter
 from .names import MODULES, Module
-from .reading import Closure, Scope
-from .statements import Reader
 from .values import DType, NamedFunction, Value, array, entries_of
 
-# A symbol of one's own, or the shape of an argument: lengths are numbers, symbols or their names.
+# A user's symbol, or the shape of an argument, of numbers, symbols or their names.
 Shape: TypeAlias = Expr | Length | str | tuple[Length | str, ...]
-# An expression, or tuples and lists of such.
+# An expression, or tuples and lists of expressions.
 Outputs: TypeAlias = Any
 
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function of Python as expressions.
+    """Hold a Python function as expressions.
 
     name : its name
-    args : a symbol for each argument, tensor symbols and for numbers ordinary symbols
-    outputs : the expression that it returns, or tuples and lists of such
+    args : a symbol for each argument: ordinary symbols for numbers, else tensor symbols
+    outputs : the returned expression, or tuples and lists of expressions
     """
 
     name: str
@@ -45,37 +45,37 @@ class PythonFunction:
 def parse_python(
     source: str, name: str | None = None, shapes: Mapping[str, Shape] | None = None
 ) -> PythonFunction:
-    """Read a function from a text in Python. The text is never executed.
+    """Parse a Python function from source text, which is never executed.
 
-    Understood are assignments (also ``a, b = x``, ``a += b`` and to entries and slices of arrays
-    that have one name), arithmetic, comparisons, conditions, ``for`` over ranges and axes of known
+    Supported are assignments (also ``a, b = x``, ``a += b``, and to entries and slices of arrays
+    without an alias), arithmetic, comparisons, conditions, ``for`` over ranges and axes of known
     length, comprehensions, ``lambda``, functions of the same text, the functions and methods of
-    NumPy that ``sympy_einsum.numpy`` has (under its name or JAX's; ``np.add(a, b, out=a)`` where
-    an array has one name), ``math`` and ``scipy.special``, and what :func:`codegen` writes.
-    Where a condition depends on arguments, both branches are read and chosen between. Functions of
-    mathematics need no import: ``sin``, ``log`` or ``ln``, ``pow``. Numbers are exact.
+    NumPy that ``sympy_einsum.numpy`` has (as NumPy's or JAX's; ``np.add(a, b, out=a)`` for arrays
+    without an alias), ``math``, ``scipy.special``, and the output of :func:`codegen`. If a
+    condition depends on arguments, both branches are evaluated and selected between. Mathematical
+    functions need no import: ``sin``, ``log`` or ``ln``, ``pow``. Numbers are exact.
 
     Parameters
     ==========
 
     source : definitions of functions, imports and constants
-    name : which function is meant; by default the last one
-    shapes : for each argument with axes its shape, such as ``{"x": 3, "A": ("m", "n")}``, or a
-        symbol of one's own. An argument of which only ``x[0]``, ``x[1]`` and the like occur, or
-        that is unpacked, is a vector; what the docstring calls ``x : array of shape (3,)`` has
-        that shape; other arguments are numbers, those with a default have that value.
+    name : the function to parse; by default the last one
+    shapes : for each argument with axes its shape, such as ``{"x": 3, "A": ("m", "n")}``, or your
+        own symbol. An argument used only as ``x[0]``, ``x[1]`` and the like, or unpacked, is a
+        vector; ``x : array of shape (3,)`` in the docstring declares a shape; other arguments are
+        numbers, and one with a default has that value.
 
     Returns
     =======
 
-    A function with ``name``, ``args`` (symbols) and ``outputs``, expressions arranged as the
-    function returns them; ``codegen`` writes it, and its derivatives, as text again.
+    A function with ``name``, ``args`` (symbols) and ``outputs``, expressions in the structure
+    that the function returns; ``codegen`` generates source code of it and its derivatives.
 
     Raises
     ======
 
-    ParseError : what isn't understood, with line and column, and what to write in its place; also
-        for texts of more than 100 000 characters, and where reading takes longer than 2 s
+    ParseError : unsupported code, with line and column, and a replacement; also for texts of more
+        than 100 000 characters, and if parsing takes longer than 2 s
 
     Examples
     ========
@@ -98,10 +98,10 @@ def parse_python(
     ==========
 
     [C] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python
-        Context", 2025, §4, whose language is a part of this one.
+        Context", 2025, §4, whose language is a subset of this one.
     """
     try:
-        return _read(Reader(source), name, _as_dict(shapes))
+        return _read(StatementInterpreter(source), name, _as_dict(shapes))
     except RecursionError:
         raise ParseError("the text is nested too deeply") from None
 
@@ -115,16 +115,16 @@ def _as_dict(shapes: Mapping[str, Shape] | None) -> dict[str, Shape]:
 def from_function(
     f: Callable[..., object], shapes: Mapping[str, Shape] | None = None, **more: Shape
 ) -> PythonFunction:
-    """Read a function of Python from its source, and the functions that it calls from theirs.
+    """Parse a function object from its source, and the functions that it calls from theirs.
 
-    Nothing is executed. Numbers, arrays and expressions that the function finds around itself are
-    constants. Parameters, what is understood, and errors as for :func:`parse_python`; shapes may be
-    given by keywords too.
+    Nothing is executed. Global and nonlocal numbers, arrays and expressions are constants.
+    Parameters, supported code and errors are those of :func:`parse_python`; shapes may also be
+    keyword arguments.
 
     Raises
     ======
 
-    UnsupportedError : the source isn't known, as of functions typed at Python's prompt
+    UnsupportedError : the source isn't available, as for functions defined at Python's prompt
 
     Examples
     ========
@@ -140,10 +140,12 @@ def from_function(
         raise UnsupportedError(
             f"functions written in Python are read, not {str(f)[:80]}; define one that calls it"
         )
-    return _read(*_with_surroundings(function, 0), {**_as_dict(shapes), **more})
+    return _read(*_parse_object(function, 0), {**_as_dict(shapes), **more})
 
 
-def _read(reader: Reader, name: str | None, shapes: dict[str, Shape]) -> PythonFunction:
+def _read(
+    reader: StatementInterpreter, name: str | None, shapes: dict[str, Shape]
+) -> PythonFunction:
     names = reader.functions()
     if name is not None and not isinstance(name, str):
         raise TensorError(f"the name of a function is needed, not {str(name)[:80]}")
@@ -204,13 +206,13 @@ def _length(length: Length | str) -> Length:
     return length
 
 
-# --- shapes that a text tells --------------------------------------------------------------------
+# --- shapes declared in a text --------------------------------------------------------------------
 
 _IN_DOCSTRING = re.compile(r"^\s*(\w+) : array of shape (\(.*\))\s*$", re.M)
 
 
 def _declared_shapes(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
-    """Return the shapes of arguments that are only unpacked, and of those in the docstring."""
+    """Infer shapes of arguments that are only unpacked, and parse those in the docstring."""
     loads: dict[str, int] = {}
     lengths: dict[str, list[int]] = {}
     for inner in ast.walk(node):
@@ -229,23 +231,23 @@ def _declared_shapes(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
     }
     docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
     for name, shape in _IN_DOCSTRING.findall(docstring or ""):
-        found = _in_words(shape)
+        found = _parse_shape(shape)
         if found is not None:
             declared[name] = found
     return declared
 
 
 def _lengths_in(shapes: Iterable[Shape]) -> set[str]:
-    """Return the names of lengths in shapes; an argument of such a name is that length."""
+    """Return the names of lengths in shapes; an argument with such a name is that length."""
     lengths = [n for shape in shapes if isinstance(shape, tuple) for n in shape]
     return {symbol.name for length in lengths for symbol in length.free_symbols}
 
 
-def _in_words(shape: str) -> Shape | None:
-    """A shape as a docstring has it, such as (m, n + 1); None where that isn't read."""
+def _parse_shape(shape: str) -> Shape | None:
+    """Parse a shape in a docstring, such as (m, n + 1); None if that fails."""
     names = dict.fromkeys(re.findall(r"[^\W\d]\w*", shape))
     try:
-        reader = Reader(f"def shape({', '.join(names)}): return {shape}")
+        reader = StatementInterpreter(f"def shape({', '.join(names)}): return {shape}")
         closure = reader.globals.names["shape"]
         found = reader.call(closure, closure.node, [], {name: _length(name) for name in names})
         return as_shape(found) if isinstance(found, tuple) else None
@@ -255,12 +257,12 @@ def _in_words(shape: str) -> Shape | None:
 
 # --- functions in memory -------------------------------------------------------------------------
 
-MAX_SURROUNDINGS = 30
+MAX_CALLED_FUNCTIONS = 30
 
 
-def _with_surroundings(function: FunctionType, depth: int) -> tuple[Reader, str]:
-    """Return the text of a function in memory, with what it finds around itself."""
-    if depth > MAX_SURROUNDINGS:
+def _parse_object(function: FunctionType, depth: int) -> tuple[StatementInterpreter, str]:
+    """Parse the source of a function object, with its global and nonlocal values."""
+    if depth > MAX_CALLED_FUNCTIONS:
         raise UnsupportedError(f"{function.__name__} calls functions more than {depth} deep")
     text, name = _source_of(function)
     around = inspect.getclosurevars(function)
@@ -268,14 +270,14 @@ def _with_surroundings(function: FunctionType, depth: int) -> tuple[Reader, str]
     for key, value in {**around.globals, **around.nonlocals}.items():
         if value is function:
             continue
-        known = _known(value, depth)
+        known = _as_value(value, depth)
         if known is not None:
             names[key] = known
-    return Reader(text, Scope(names)), name
+    return StatementInterpreter(text, Scope(names)), name
 
 
 def _source_of(function: FunctionType) -> tuple[str, str]:
-    """Return the text of a function, and the name that it has there."""
+    """Return the source of a function, and its name there."""
     try:
         text = textwrap.dedent(inspect.getsource(function))
     except (OSError, TypeError):
@@ -284,7 +286,7 @@ def _source_of(function: FunctionType) -> tuple[str, str]:
             "to parse_python"
         ) from None
     if function.__name__ != "<lambda>":
-        # Decorators don't belong to what is read.
+        # Drop decorators.
         return text[re.search(r"^\s*def ", text, re.M).start() :], function.__name__  # type: ignore[union-attr]
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     for start in [found.start() for found in re.finditer(r"\blambda\b", text)]:
@@ -300,8 +302,8 @@ def _source_of(function: FunctionType) -> tuple[str, str]:
     raise UnsupportedError("the source of this lambda can't be found; write it as a def")
 
 
-def _known(value: object, depth: int) -> Value:
-    """Convert an object in memory to a value of a text; None if it has no counterpart."""
+def _as_value(value: object, depth: int) -> Value:
+    """Convert a Python object to a value of the interpreter; None if it has no counterpart."""
     if isinstance(value, ModuleType):
         return Module(value.__name__) if value.__name__ in MODULES else None
     if isinstance(value, (bool, int, float)):
@@ -309,7 +311,7 @@ def _known(value: object, depth: int) -> Value:
     if isinstance(value, (np.ndarray, np.generic, Expr)):
         return as_operand(value)
     if isinstance(value, tuple | list):
-        parts = [_known(part, depth) for part in value]
+        parts = [_as_value(part, depth) for part in value]
         return None if None in parts else type(value)(parts)
     if isinstance(value, np.ufunc):
         module = "numpy" if getattr(np, value.__name__, None) is value else "scipy.special"
@@ -321,6 +323,6 @@ def _known(value: object, depth: int) -> Value:
     if isinstance(value, BuiltinFunctionType):
         return None
     if isinstance(value, FunctionType):
-        reader, inside = _with_surroundings(value, depth + 1)
+        reader, inside = _parse_object(value, depth + 1)
         return reader.globals.names[inside]
     return Integer(value) if isinstance(value, Integer) else None

@@ -1,4 +1,4 @@
-"""Source text as a syntax tree, errors that name a place in it, bounds on what reading takes."""
+"""Parse source text to a syntax tree, report errors with positions, and limit time and size."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NoReturn
 
 from ..core import ParseError, tuning
 
-# Larger lists would take forever.
+# Maximum length of lists.
 MAX_ITEMS = 10_000
 
 
 class Source:
-    """A text that is being read: its tree, and the time that is left."""
+    """Hold a text with its syntax tree and deadline."""
 
     def __init__(self, text: str):
         if not isinstance(text, str):
@@ -40,17 +40,17 @@ class Source:
             raise ParseError(f"this is no Python: {error}") from None
 
     def fail(self, node: ast.AST, message: str, cause: BaseException | None = None) -> NoReturn:
-        """ParseError at the place of a node."""
+        """Raise ParseError at a node."""
         line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         lines = self.text.splitlines()
-        # Offsets count bytes.
+        # Offsets are in bytes.
         before = lines[line - 1].encode()[:column] if line <= len(lines) else b""
         self.fail_at(message, line, len(before.decode(errors="replace")) + 1, cause)
 
     def fail_at(
         self, message: str, line: int, column: int, cause: BaseException | None = None
     ) -> NoReturn:
-        """ParseError at a line and a column, both counted from 1."""
+        """Raise ParseError at a line and a column, both counted from 1."""
         lines = self.text.splitlines()
         shown = lines[line - 1] if 0 < line <= len(lines) else ""
         start = max(0, column - 60)
@@ -62,7 +62,7 @@ class Source:
         raise error from cause
 
     def tick(self, node: ast.AST) -> None:
-        """ParseError if reading has taken too long."""
+        """Raise ParseError after the deadline."""
         if thread_time() > self.end:
             self.fail(
                 node, f"reading takes longer than {tuning.MAX_SECONDS:g} s; read smaller functions"

@@ -1,7 +1,7 @@
-"""Values of names while a function is read, and Python's operators on them.
+"""Define the values of the symbolic interpreter, and Python's operators on them.
 
-Numbers are exact; whole ones stay Python's, since they count and index. What has axes, or isn't
-known, is an expression. Operators of arrays are NumPy's: axes are aligned from the last one on.
+Numbers are exact; integers stay Python's, since they count and index. Arrays and unknown values are
+expressions. Operators on arrays are NumPy's: broadcasting aligns trailing axes.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from .source import MAX_ITEMS
 # A number, an expression, a tuple, list or range of values, a function, a module, or a type.
 Value: TypeAlias = Any
 
-# Scalars are trees to SymPy, which some of its functions walk without regard to what is shared.
+# Maximum size of scalars, which some of SymPy's functions walk as trees.
 MAX_TREE = 50_000
 
 
 @dataclass(frozen=True)
 class DType:
-    """The type of an array's entries, which expressions don't have; only real ones are read."""
+    """Represent a dtype, which expressions don't have; only real ones are supported."""
 
     is_real: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class NamedFunction:
-    """A function that is known by its name. Of one that makes new arrays, or is entrywise, results
-    share no memory with arguments."""
+    """Represent a library function. Results of entrywise functions, and of those that make new
+    arrays, share no memory with arguments."""
 
     name: str
     apply: Callable[..., Value]
@@ -59,7 +59,7 @@ class NamedFunction:
 
 
 def number(value: int | float | complex) -> Value:
-    """A number of a text: exact, unless it is written with an exponent or with many digits."""
+    """Convert a literal: exact, unless it has an exponent or many digits."""
     if isinstance(value, bool) or (isinstance(value, int) and abs(value) <= MAX_NUMBER):
         return value
     if isinstance(value, int) or abs(value) == float("inf"):
@@ -71,7 +71,7 @@ def number(value: int | float | complex) -> Value:
 
 
 def plain(value: Value) -> Value:
-    """A value as others expect it: whole numbers and truth values are Python's."""
+    """Convert SymPy's integers and truth values to Python's."""
     if isinstance(value, Integer):
         return int(value)
     if isinstance(value, (BooleanTrue, BooleanFalse)):
@@ -97,7 +97,7 @@ def entries_of(value: Value) -> list[Value]:
 
 
 def checked(value: Value) -> Value:
-    """A result, if it is real, and neither too large a number nor too large a tree."""
+    """Return a result; refuse complex and too large ones."""
     if isinstance(value, Expr) and not isinstance(value, TensorExpr):
         if value.is_number:
             if value not in (S.Infinity, S.NegativeInfinity, S.NaN):
@@ -129,13 +129,13 @@ def is_operand(value: Value) -> bool:
 
 
 def is_symbolic(value: Value) -> bool:
-    """Tell whether a value, or a part of one, isn't known."""
+    """Tell whether a value, or a part of it, is symbolic."""
     kinds = (TensorExpr, Boolean, Expr)
     return any(isinstance(part, kinds) and not part.is_Number for part in entries_of(value))
 
 
 def array(value: Value) -> Value:
-    """A list of values as a tensor."""
+    """Convert a list of values to a tensor."""
     entries_of(list(value) if isinstance(value, range) else value)
     return snp.array(value) if isinstance(value, (list, tuple, range)) else value
 
@@ -150,7 +150,7 @@ def aligned(values: Sequence[Value]) -> list[Value]:
 
 
 def truth(value: Value) -> bool | None:
-    """Tell whether a value is true, None where that depends on arguments."""
+    """Tell whether a value is true; None if that depends on arguments."""
     if isinstance(value, (BooleanTrue, BooleanFalse)) or (
         isinstance(value, Expr) and is_literal(value)
     ):
@@ -165,7 +165,7 @@ def truth(value: Value) -> bool | None:
 
 
 def choose(condition: Value, a: Value, b: Value) -> Value:
-    """``a`` if a condition on the arguments holds, else ``b``, in all parts of the two."""
+    """Select ``a`` if a condition on the arguments holds, else ``b``, recursively in tuples."""
     entries_of(a)
     if a is b or (type(a) is type(b) and not isinstance(a, (list, tuple)) and a == b):
         return a
@@ -279,7 +279,7 @@ UNARY: dict[type[ast.unaryop], Callable[[Value], Value]] = {
 
 
 def logical(connective: sympy.core.function.FunctionClass, *values: Value) -> Value:
-    """A connective of conditions, entry by entry."""
+    """Make an entrywise connective of conditions."""
     for value in values:
         if not isinstance(value, (bool, TensorExpr, np.ndarray)) and not is_condition(value):
             raise TensorError("& | ^ ~ and `and or not` combine conditions such as x > 0")
@@ -322,7 +322,7 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Value, Value], Value]] = {
 
 
 def part(value: Value, index: Value) -> Value:
-    """``value[index]``."""
+    """Return ``value[index]``."""
     if isinstance(value, (list, tuple, range)):
         if not isinstance(index, (int, slice)):
             raise TensorError("a list or tuple is indexed by known integers")
@@ -351,7 +351,7 @@ def with_part(tensor: TensorExpr, index: Value, value: Value) -> Operand:
 
 
 def _slice_of(tensor: TensorExpr, entries: tuple[Value, ...]) -> Operand:
-    """A piece of a tensor; where entries were written one by one, few terms have any there."""
+    """Slice a tensor; of a sum of assigned entries keep only the terms inside of the slice."""
     if not isinstance(tensor, TensorAdd):
         return tensor[entries]
     total, *rest = [_slice_of(term, entries) for term in tensor.operands]
@@ -361,7 +361,7 @@ def _slice_of(tensor: TensorExpr, entries: tuple[Value, ...]) -> Operand:
 
 
 def _embedded(change: Operand, tensor: TensorExpr, entries: Sequence[Value]) -> Operand:
-    """Zeros of a tensor's shape with something at some positions."""
+    """Embed a value at some positions into zeros of a tensor's shape."""
     labels, operands = list(range(tensor.order)), []
     kept: list[int] = []
     for axis, entry in enumerate(entries):

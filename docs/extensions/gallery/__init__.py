@@ -1,4 +1,4 @@
-"""A hundred derivatives, made, checked and written as pages when the documentation is built."""
+"""Compute, check and write a gallery of derivatives when the documentation is built."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _contents(names: list[str]) -> str:
 
 
 def write_pages(app: Any) -> None:
-    """The pages, in a folder that git ignores."""
+    """Write the pages to a folder that git ignores."""
     folder = Path(app.srcdir) / "gallery"
     shutil.rmtree(folder, ignore_errors=True)
     for name, text in pages().items():

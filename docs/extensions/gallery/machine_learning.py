@@ -1,4 +1,4 @@
-"""Losses, layers and energies."""
+"""List derivatives of losses, layers and energies."""
 
 # ruff: noqa: E501
 

@@ -1,4 +1,5 @@
-"""K. B. Petersen, M. S. Pedersen, "The Matrix Cookbook", 2012; numbers are its equations."""
+"""List derivatives by the equation numbers of K. B. Petersen, M. S. Pedersen, "The Matrix
+Cookbook", 2012."""
 
 # ruff: noqa: E501
 

@@ -1,4 +1,4 @@
-"""Objectives, penalties, barriers, norms and spectral functions."""
+"""List derivatives of objectives, penalties, barriers, norms and spectral functions."""
 
 # ruff: noqa: E501
 

@@ -1,6 +1,6 @@
-"""What derivatives are compared with: differences of the same function, written for NumPy.
+"""Check derivatives against finite differences of the same function in NumPy.
 
-Nothing of ours is used: our names are looked up among NumPy's and SciPy's.
+The check is independent of our code: names are resolved to NumPy's and SciPy's functions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sympy_einsum as se
 
 from .row import Made, Row
 
-# What our names are there; the few that neither library has are written out.
+# Our names in NumPy and SciPy, with definitions of the few that both lack.
 NAMES = SimpleNamespace(
     **{
         **vars(special),
@@ -40,12 +40,12 @@ NAMES = SimpleNamespace(
         "loggamma": special.gammaln,
     }
 )
-# The first of the steps, each half of the one before. No kink may be nearer.
+# The first step, halved each time. No kink may be nearer.
 STEP, STEPS = 0.02, 4
 
 
 def sizes_of(row: Row) -> dict[str, int]:
-    """A length for each letter, all of them different; a letter before another has more."""
+    """Assign distinct lengths to letters, in descending order."""
     rng = np.random.default_rng(zlib.crc32(row.title.encode()))
     letters = sorted(row.lengths, key="mnkpq".index)
     chosen = rng.choice(np.arange(2, 7), len(letters), replace=False)
@@ -53,7 +53,7 @@ def sizes_of(row: Row) -> dict[str, int]:
 
 
 def data_of(row: Row, sizes: dict[str, int]) -> dict[str, Any]:
-    """Random entries of the kinds that the row tells."""
+    """Draw random entries with the properties that the row declares."""
     rng = np.random.default_rng(7)
     found = {}
     for name, (lengths, words) in row.declared.items():
@@ -83,7 +83,7 @@ def _random(rng: np.random.Generator, shape: tuple[int, ...], words: list[str]) 
 
 
 def error_of(made: Made) -> tuple[dict[str, int], float]:
-    """The lengths, and the largest difference from differences, relative to their size."""
+    """Return the lengths, and the largest relative error against finite differences."""
     row = made.row
     sizes = sizes_of(row)
     data = data_of(row, sizes)
@@ -106,7 +106,7 @@ def error_of(made: Made) -> tuple[dict[str, int], float]:
 
 
 def _derivative(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The derivative by central differences, extrapolated to the step 0; its axes come last."""
+    """Differentiate by central differences, extrapolated to step 0, appending axes."""
 
     def at(array: Any) -> Any:
         array = np.asarray(array, float)

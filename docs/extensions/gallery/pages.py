@@ -10,13 +10,13 @@ from sympy_einsum.printing import presentation
 from .oracle import error_of
 from .row import Made, are_equal
 
-# A longer formula isn't shown in a table.
+# Maximum length of a formula in a table.
 MAX_LATEX = 160
 INDICES = "ijklmnop"
 
 
 def page_of(made: Made) -> str:
-    """The page of one derivative. A row that isn't right makes no page."""
+    """Write the page of one derivative; a wrong row raises an error."""
     row = made.row
     sizes, error = error_of(made)
     if error > 1e-6 or not are_equal(made):
@@ -39,7 +39,7 @@ def page_of(made: Made) -> str:
 
 
 def table_of(field: str, all_made: list[Made]) -> str:
-    """The page of a field."""
+    """Write the page of a field."""
     lines = [f"# {field}", "", "| | derivative |", "|---|---|"]
     for made in all_made:
         is_short = sum(len(se.latex(one)) for one in made.derivatives) <= MAX_LATEX
@@ -50,13 +50,13 @@ def table_of(field: str, all_made: list[Made]) -> str:
 
 
 def _equations(made: Made, values: list[Any]) -> list[str]:
-    """What each derivative is, as formulas for a browser: MathML needs no script and no network."""
+    """Write each derivative as a formula in MathML."""
     pairs = zip(made.variables, values, strict=True)
     return [_display(_left(made, variable, value), value) for variable, value in pairs]
 
 
 def _left(made: Made, variable: Any, value: Any) -> str:
-    """What a derivative is called; with indices where it has more than two axes."""
+    """Write the symbol of a derivative, with indices beyond order 2."""
     is_hessian = made.row.kind == "hessian"
     own, order = len(getattr(made.f, "shape", ())), len(getattr(variable, "shape", ()))
     indices = INDICES if len(getattr(value, "shape", ())) > 2 else ""
@@ -83,12 +83,12 @@ def _inline(value: Any) -> str:
 
 
 def _mathml(value: Any) -> str:
-    # A bar would end the cell of a table.
+    # A bar would end the table cell.
     return presentation(value).replace("|", "&#124;")
 
 
 def _shapes(made: Made) -> str:
-    # Cells beyond those of the header aren't shown: the third is, where something is declared.
+    # Cells beyond the header are hidden: the third is shown only if there are declarations.
     is_told = any(word for _, words in made.row.declared.values() for word in words)
     lines = ["| | shape | |", "|---|---|---|"] if is_told else ["| | shape |", "|---|---|"]
     for tensor, (_, words) in zip(made.tensors, made.row.declared.values(), strict=True):

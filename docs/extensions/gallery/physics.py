@@ -1,4 +1,4 @@
-"""Energies, forces, momenta and fields."""
+"""List derivatives of energies, forces, momenta and fields."""
 
 # ruff: noqa: E501
 

@@ -11,17 +11,18 @@ from sympy import pi
 
 import sympy_einsum as se
 
-# Words after a shape that are told to the symbol; the others tell only what its entries are.
+# Words after a shape that are assumptions of the symbol; others only affect its random entries.
 TENSOR_ASSUMPTIONS = ("positive", "symmetric", "psd", "diagonal")
 
 
 @dataclass(frozen=True)
 class Row:
-    """A function and its derivative.
+    """Define a function and its derivative.
 
     ``tensors`` has one entry for each, "name: lengths, words" (without lengths a scalar), and
-    ``derivative`` says what by what: "gradient W", "jacobian X", "hessian w". ``closed`` is what
-    ``source`` gives for it, by each variable; it may use what ``function`` defines.
+    ``derivative`` is the operator and the variables: "gradient W", "jacobian X", "hessian w".
+    ``closed`` is the closed form in ``source``, for each variable; it may use names defined in
+    ``function``.
     """
 
     title: str
@@ -47,13 +48,13 @@ class Row:
 
     @property
     def page(self) -> str:
-        """The name of its page."""
+        """Return the name of its page."""
         kept = "".join(c if c.isalnum() else " " for c in self.title.lower())
         return "-".join(kept.split())
 
     @cached_property
     def declared(self) -> dict[str, tuple[list[str], list[str]]]:
-        """Lengths and words by tensor."""
+        """Return lengths and words by tensor."""
         found = {}
         for entry in self.tensors.split(";"):
             name, _, about = entry.partition(":")
@@ -63,13 +64,13 @@ class Row:
 
     @property
     def lengths(self) -> list[str]:
-        """The letters that stand for lengths, in order of occurrence."""
+        """Return the letters of lengths in order of occurrence."""
         letters = [one for lengths, _ in self.declared.values() for one in lengths]
         return [letter for letter in dict.fromkeys(letters) if not letter.isdigit()]
 
     @property
     def code(self) -> str:
-        """A program that makes the derivative."""
+        """Return a program that computes the derivative."""
         wanted = "pi, symbols" if "pi" in re.split(r"\W", self.function) else "symbols"
         lines = [f"from sympy import {wanted}", "import sympy_einsum as se"]
         if "snp." in self.function:
@@ -100,7 +101,7 @@ def _declaration(name: str, lengths: list[str], words: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """What a row's program makes."""
+    """Hold the results of a row's program."""
 
     row: Row
     f: Any
@@ -125,14 +126,14 @@ def make(row: Row) -> Made:
 
 
 def _value_of(text: str, names: dict[str, Any]) -> Any:
-    """The last line's, after the lines before it."""
+    """Execute a text and return the value of its last line."""
     *before, last = text.splitlines()
     exec("\n".join(before), names)
     return eval(last, names)
 
 
 def are_equal(made: Made) -> bool:
-    """Whether each derivative is what the literature gives, if it gives anything."""
+    """Tell whether each derivative equals its closed form, if there is one."""
     return not made.closed or all(
         se.equal(*pair) is True for pair in zip(made.derivatives, made.closed, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Densities, likelihoods, information and multivariate analysis."""
+"""List derivatives of densities, likelihoods, information and multivariate analysis."""
 
 # ruff: noqa: E501
 

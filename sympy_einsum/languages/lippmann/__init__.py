@@ -1,11 +1,11 @@
-"""Lippmann's language for tensor expressions of any order.
+"""Parse Lippmann's language for tensor expressions of any order.
 
-Text becomes a binary tree (``reading``). Inference (``inference``) unifies orders and axis lengths
-through the whole program, up and down at once: what holds for one side of an operation holds for
-the other, and numbers take the order that their surroundings need. Building (``building``), when
-all lengths are known, makes the expressions (``program``).
+``parser`` parses text to a binary tree. ``inference`` unifies orders and axis lengths in both
+directions, from operands to results and back, through the whole program; numbers take the order
+that their context needs. When all lengths are known, ``building`` makes the expressions
+(``program``).
 
-Text is never evaluated as Python or by SymPy: names become symbols, and numbers are read here.
+Text is never evaluated as Python or by SymPy: names become symbols, and numbers are parsed here.
 
 References
 ==========

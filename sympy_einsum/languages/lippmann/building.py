@@ -1,8 +1,8 @@
-"""Building of expressions from trees with known axes.
+"""Build expressions from trees with known axes.
 
-Sums and products without parentheses are built at once, as one node of any number of operands: a
-chain ``A *(ij,jk->ik) B *(ik,k->i) c`` is the einsum of the three, and what stands in parentheses
-stays an operand of its own.
+Sums and products without parentheses become one node with any number of operands: a chain
+``A *(ij,jk->ik) B *(ik,k->i) c`` is the einsum of the three. A part in parentheses stays a separate
+operand.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .inference import Inference, Subscripts
 
 @dataclass
 class _Sum:
-    """A sum on its way."""
+    """Collect the terms of a sum."""
 
     terms: list[Operand]
 
@@ -31,8 +31,8 @@ class _Sum:
 
 
 class _IndexedProduct:
-    """A product on its way: its factors, the number of each of their indices and of the result's,
-    and what number an index turned out to be one with."""
+    """Collect a product: its factors, the numbers of their indices and of the result's, and which
+    indices are unified."""
 
     def __init__(self, first: Operand):
         shape = shape_of(first)

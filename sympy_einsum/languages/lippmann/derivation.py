@@ -1,4 +1,4 @@
-"""Reverse mode as the thesis carries it out, step by step, on graphs with explicit delta tensors.
+"""Carry out the thesis' reverse mode step by step, on graphs with explicit delta tensors.
 
 References
 ==========
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from ...core import LabelledGraph, UnsupportedError, postorder, transform
 from ..nodes import Deadline
 from .inference import Inference, Subscripts
-from .reading import read
+from .parser import read
 from .vertices import LETTERS, Vertex, Vertices, drawing, operands
 
 # Table 4.1: the derivatives of functions of x, .* being the elementwise product. The subscripts of
-# inv are (ij,kl->iljk): those printed there hold for symmetric matrices only.
+# inv are (ij,kl->iljk), because those of the thesis hold for symmetric matrices only.
 DERIVATIVES = {
     "-": "-1",
     "sin": "cos(x)",
@@ -41,13 +41,13 @@ DERIVATIVES = {
 
 @dataclass
 class ReverseMode:
-    """Algorithms 3 and 4 of the thesis.
+    """Run algorithms 3 and 4 of the thesis.
 
     Attributes
     ==========
 
-    contributions : for each node reached what its parents contribute to its pullback: the parent,
-        and what makes the contribution of the parent's pullback
+    contributions : for each visited node its parents, each with a function from the parent's
+        pullback to its contribution
     """
 
     vertices: Vertices
@@ -58,7 +58,7 @@ class ReverseMode:
     )
 
     def steps(self) -> Iterator[LabelledGraph]:
-        """Yield the pullbacks, whenever a node got a contribution; the last is the derivative."""
+        """Yield a node's pullback after each contribution; the last is the derivative."""
         seed = self.vertices.delta(self.root.order)
         yield drawing(seed, f"pullback of the root {self.root.label}")
         pending = [(self.root, k) for k in reversed(range(len(self.root.below)))]
@@ -78,7 +78,7 @@ class ReverseMode:
         yield drawing(self.derivative(), f"derivative with respect to {self.argument.label}")
 
     def _leading(self) -> set[Vertex]:
-        """Return the nodes that the argument is below of, and itself."""
+        """Return the ancestors of the argument, and itself."""
         found = {self.argument}
         for vertex in postorder([self.root], operands):
             if found.intersection(vertex.below):
@@ -102,7 +102,7 @@ class ReverseMode:
         return found[vertex]
 
     def _rule(self, parent: Vertex, k: int) -> Callable[[Vertex], Vertex]:
-        """How a node contributes to the pullback of its operand number k [L, §4.2]."""
+        """Return the contribution of a node to the pullback of its operand k [L, §4.2]."""
         child = parent.below[k]
         if parent.kind == "sum":
             return lambda pullback: pullback
@@ -120,7 +120,7 @@ class ReverseMode:
         return lambda pullback: self.vertices.product(pullback, factor, subscripts)
 
     def _derivative(self, parent: Vertex) -> Vertex:
-        """f'(x) of a function."""
+        """Return f'(x) of a function."""
         if parent.name not in DERIVATIVES:
             raise UnsupportedError(f"table 4.1 of the thesis has no derivative of {parent.name}")
         child = parent.below[0]
@@ -130,20 +130,20 @@ class ReverseMode:
 
 
 def _read_vertex(text: str, vertices: Vertices, x: Vertex) -> Vertex:
-    """Return the graph of a text about another graph x."""
+    """Parse a text in which x is another graph."""
     inference = Inference(text, Deadline(60.0))
     inference.declare("x", x.order)
     tree = read(text, "sum")
     inference.infer(tree)
     if inference.axes[tree].known is None:
-        # A number alone.
+        # A single number.
         inference.axes[tree].join(inference.variables["x"])
     return vertices.of(tree, inference, {"x": x})
 
 
 def explicit_sums(root: Vertex, vertices: Vertices) -> Vertex:
-    """Rewrite sums over an index of one operand of a product as products with ones, for which the
-    product rule holds [L, §4.6]."""
+    """Rewrite sums over an index of one factor as products with ones, to which the product rule
+    applies [L, §4.6]."""
 
     def visit(vertex: Vertex, below: tuple[Vertex, ...]) -> Vertex:
         if vertex.subscripts is None:

@@ -1,8 +1,8 @@
-"""Orders and axis lengths, unified over a whole program [L, §3.2.3–3.2.4].
+"""Unify orders and axis lengths over a whole program [L, §3.2.3–3.2.4].
 
-Every value has :class:`Axes`. A number has an unknown count of them, the thesis' order −1, until
-something next to it, above it or below it has a known one. Axes that an operation forces to be
-equal are merged, so that what is found out later about one of them holds for all.
+Every value has :class:`Axes`. A number has unknown axes, the thesis' order −1, until a sibling,
+parent or child has known ones. Axes that an operation requires to be equal are unified, so that
+later knowledge about one applies to all.
 
 References
 ==========
@@ -31,7 +31,7 @@ MAX_ORDER = 50
 
 @dataclass(eq=False, slots=True)
 class Axes(UnionFindNode[tuple[Length, ...]]):
-    """The axes of a value; while unknown, their number is inferred from the context."""
+    """Represent the axes of a value; an unknown order is inferred from the context."""
 
     @property
     def known(self) -> tuple[Length, ...] | None:
@@ -39,7 +39,7 @@ class Axes(UnionFindNode[tuple[Length, ...]]):
         return self.root().value
 
     def join(self, other: Axes) -> None:
-        """Make two equal, of which one at most is known."""
+        """Unify two, at most one of which is known."""
         a, b = self.root(), other.root()
         if a is not b:
             if a.value is None:
@@ -48,13 +48,12 @@ class Axes(UnionFindNode[tuple[Length, ...]]):
 
     @property
     def shape(self) -> Shape:
-        """The axis lengths as SymPy expressions, when inference is over; none where nothing told
-        the order."""
+        """The axis lengths as SymPy expressions, after inference; empty if the order is unknown."""
         return tuple([length.known() for length in self.known or ()])
 
 
 class Subscripts(NamedTuple):
-    """The index strings of a product."""
+    """Hold the index strings of a product."""
 
     left: str
     right: str
@@ -63,7 +62,7 @@ class Subscripts(NamedTuple):
 
 @dataclass
 class Inference:
-    """The inference of orders, axis lengths and subscripts of the values in a program."""
+    """Infer orders, axis lengths and subscripts of the values in a program."""
 
     text: str
     deadline: Deadline
@@ -75,8 +74,8 @@ class Inference:
     depths: dict[SyntaxNode, int] = field(default_factory=dict)
 
     def declare(self, name: str, order: int, lengths: Sequence[Expr] | None = None) -> None:
-        """Add a variable. Its last axis gets its name first, so that the first matrix is m by n as
-        in a textbook."""
+        """Add a variable. Its last axis is created, and named, first, so that the first matrix is
+        m by n as in textbooks."""
         places = reversed(range(order))
         last_first = [
             self.fresh(None if lengths is None else lengths[k], f"axis {k + 1} of {name}")
@@ -85,17 +84,17 @@ class Inference:
         self.variables[name] = Axes(tuple(reversed(last_first)))
 
     def fresh(self, value: Expr | None = None, origin: str = "") -> Length:
-        """A new length, to be inferred if no value is given."""
+        """Create a length, to be inferred if no value is given."""
         length = Length(value, origin=origin)
         self.lengths.append(length)
         return length
 
     def known_axes(self) -> dict[str, tuple[Length, ...]]:
-        """Return the axes of the variables, none where nothing told the order."""
+        """Return the axes of the variables; empty where the order is unknown."""
         return {name: axes.known or () for name, axes in self.variables.items()}
 
     def infer(self, root: SyntaxNode) -> None:
-        """Give every node of a tree its axes."""
+        """Assign axes to every node of a tree."""
         transform([root], self._infer_node, children_of)
 
     def _infer_node(self, node: SyntaxNode, below: tuple[Axes, ...]) -> Axes:
@@ -216,7 +215,7 @@ class Inference:
         return Axes(tuple([found[label][0] for label in subscripts.output]))
 
     def _unify(self, place: Location, left: Axes, right: Axes) -> None:
-        """Make the axes of both operands equal."""
+        """Unify the axes of both operands."""
         if left.known is None or right.known is None:
             left.join(right)
             return
@@ -234,7 +233,7 @@ class Inference:
             self._merge(place, f"{place.node.name} needs equal axes", (a, names[0]), (b, names[1]))
 
     def _merge(self, place: Location, need: str, *axes: tuple[Length, str]) -> None:
-        """Make two lengths equal, each given with the axis that it is of."""
+        """Unify two lengths, each given with its axis."""
         (a, one), (b, other) = axes
         if not a.merge(b):
             raise place.error(f"{need}, but {_described(a, one)} and {_described(b, other)}")
@@ -252,7 +251,7 @@ _RULES: dict[str, Callable[..., Axes]] = {
 
 
 def _described(length: Length, name: str) -> str:
-    """An axis with its length, and where that comes from."""
+    """Describe an axis with its length and the origin of that."""
     root = length.root()
     origin = f" as {root.origin}" if root.origin not in ("", name) else ""
     return f"{name} has length {root}{origin}"
@@ -264,7 +263,7 @@ def _read_subscripts(product: str) -> Subscripts:
 
 
 def read_length(text: str) -> Expr:
-    """A length: a positive integer, or the symbol of that name; ParseError for another number."""
+    """Parse a length, a positive integer or a name; ParseError for another number."""
     if not text[0].isdigit():
         return length_symbol(text)
     if not text.isdigit() or len(text) > 9 or int(text) == 0:

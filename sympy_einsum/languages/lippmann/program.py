@@ -1,4 +1,4 @@
-"""Programs: declarations, expressions and derivatives [L, §2.1].
+"""Parse programs of declarations, expressions and derivatives [L, §2.1].
 
 References
 ==========
@@ -28,7 +28,7 @@ from ..nodes import Deadline, SyntaxNode
 from .building import build
 from .derivation import ReverseMode, explicit_sums
 from .inference import MAX_ORDER, Inference, read_length
-from .reading import Declared, Wanted, read
+from .parser import Declared, Wanted, read
 from .simplification import simplifications
 from .vertices import Vertex, Vertices, drawing, tree_drawing
 
@@ -36,12 +36,12 @@ from .vertices import Vertex, Vertices, drawing, tree_drawing
 Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
 Declarations: TypeAlias = "str | Mapping[str, Declarable] | None"
 
-# Every step is a graph of its own.
+# Maximum number of nodes, because every step is a separate graph.
 MAX_DRAWN = 300
 
 
 class Derivative(NamedTuple):
-    """An expression of a program, the variable, and its derivative."""
+    """Hold an expression of a program, a variable, and the derivative."""
 
     expression: Operand
     variable: Operand
@@ -50,12 +50,12 @@ class Derivative(NamedTuple):
 
 @dataclass(frozen=True)
 class TensorProgram:
-    """A program that was read.
+    """Hold a parsed program.
 
     Attributes
     ==========
 
-    symbols : what is declared, by name
+    symbols : the declared symbols, by name
     expressions : the expressions in order
     derivatives : for each ``derivative wrt x`` the expression before it, x and the derivative
     """
@@ -68,29 +68,29 @@ class TensorProgram:
 
     @once
     def derivatives(self) -> list[Derivative]:
-        """The derivatives that are asked for, of shape expression.shape + variable.shape."""
+        """The requested derivatives, of shape expression.shape + variable.shape."""
         pairs = [(self.expressions[place], self.symbols[name]) for place, name in self.requested]
         return [Derivative(e, x, e.diff(x)) for e, x in pairs]
 
-    # --- what the thesis draws
+    # --- pictures of the thesis
 
     def tree(self, place: int = 0) -> LabelledGraph:
-        """Return the binary tree of an expression as it is written [L, fig. 3.1], for ``draw``."""
+        """Return the binary parse tree of an expression [L, fig. 3.1], for ``draw``."""
         root = self._trees[place]
         text = self._inference.text[root.start : root.end]
         return tree_drawing(root, "binary tree", text)
 
     def graph(self, place: int = 0) -> LabelledGraph:
-        """Return the graph in which equal subtrees are one, and differences, quotients, powers and
-        adjugates are written by other operations [L, fig. 3.2, table 3.1], for ``draw``."""
+        """Return the graph with common subtrees merged, and differences, quotients, powers and
+        adjugates replaced by other operations [L, fig. 3.2, table 3.1], for ``draw``."""
         return drawing(self._vertex(Vertices(), place), "graph")
 
     def derivation(self, variable: str, place: int = 0) -> list[LabelledGraph]:
-        """Return the graphs of reverse mode by one variable, for ``draw``: the pullbacks as it
-        finds them, the derivative, and this after each simplification [L, fig. 4.6, 4.8, 4.9].
+        """Return the graphs of reverse mode for one variable, for ``draw``: the pullbacks in order,
+        the derivative, and this after each simplification [L, fig. 4.6, 4.8, 4.9].
 
-        Raises ParseError for a variable that isn't declared, UnsupportedError for a function that
-        isn't in the thesis' table of derivatives, or a tree that is too big.
+        Raises ParseError for a variable that isn't declared, UnsupportedError for a function
+        without a row in the thesis' table of derivatives, or a tree that is too big.
 
         >>> program = read_program("declare v 1 expression sin(v) + cos(sin(v))")
         >>> [step.text for step in program.derivation("v") if "derivative" in step.title][0]
@@ -116,7 +116,7 @@ class TensorProgram:
 
 
 def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
-    """Read a program."""
+    """Parse a program."""
     inference = Inference(text, Deadline())
     given = declare_given(inference, declarations)
     trees: list[SyntaxNode] = []
@@ -138,7 +138,7 @@ def read_program(text: str, declarations: Declarations = None) -> TensorProgram:
 
 
 def read_expression(text: str, declarations: Declarations = None) -> TensorProgram:
-    """Read an expression, or a program of one and no derivative."""
+    """Parse an expression, or a program of one expression and no derivative."""
     if isinstance(text, str) and text.split(None, 1)[:1] in (["declare"], ["expression"]):
         program = read_program(text, declarations)
         if len(program.expressions) != 1 or program.requested:
@@ -185,7 +185,7 @@ def _declare(inference: Inference, declared: Declared, text: str) -> None:
 
 
 def declare_given(inference: Inference, declarations: Declarations) -> dict[str, Operand]:
-    """Declare what isn't declared in the text; the symbols that the user has already."""
+    """Declare variables that the text doesn't declare; return the user's symbols."""
     symbols: dict[str, Operand] = {}
     if isinstance(declarations, str):
         for declared in read(declarations, "variables"):

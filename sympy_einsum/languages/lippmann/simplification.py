@@ -1,4 +1,4 @@
-"""Simplifying graphs with explicit delta tensors, one rule at a time, as reverse mode leaves them.
+"""Simplify the graphs of reverse mode, with explicit delta tensors, one rule at a time.
 
 References
 ==========
@@ -18,7 +18,7 @@ from .vertices import LETTERS, Vertex, Vertices, drawing, operands
 
 
 def simplifications(root: Vertex, vertices: Vertices) -> Iterator[LabelledGraph]:
-    """Yield the graph after each rule that changes something, until none does."""
+    """Yield the graph after each rule that applies, until none does."""
     changed = True
     while changed:
         changed = False
@@ -40,7 +40,7 @@ def _applied(
 
 
 def _sides(vertex: Vertex) -> Iterator[tuple[Vertex, str, Vertex, str, str]]:
-    """A product's operands with their indices in both orders, and the output."""
+    """Yield a product's operands with their indices in both orders, and the output."""
     if vertex.subscripts is not None:
         (left, right), (one, two, output) = vertex.below, vertex.subscripts
         yield left, one, right, two, output
@@ -54,7 +54,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 
 def _merge_delta(vertex: Vertex, vertices: Vertices) -> Vertex | None:
-    """δ's second indices are its first ones [W, thm 6.7]."""
+    """Merge a delta: replace its second indices by its first ones [W, thm 6.7]."""
     for delta, labels, other, own, output in _sides(vertex):
         half = len(labels) // 2
         first, second = labels[:half], labels[half:]
@@ -68,7 +68,7 @@ def _merge_delta(vertex: Vertex, vertices: Vertices) -> Vertex | None:
 
 
 def _without_one(vertex: Vertex, vertices: Vertices) -> Vertex | None:
-    """Ones in a product that rearranges nothing."""
+    """Remove ones from a product that doesn't permute axes."""
     for one, labels, other, own, output in _sides(vertex):
         is_same = own == output == "".join(dict.fromkeys(own))
         if one.label == "1" and set(labels) <= set(own) and is_same:
@@ -77,7 +77,7 @@ def _without_one(vertex: Vertex, vertices: Vertices) -> Vertex | None:
 
 
 def _without_zero(vertex: Vertex, vertices: Vertices) -> Vertex | None:
-    """0 + A = A, 0 A = 0."""
+    """Apply 0 + A = A and 0 A = 0."""
     if "0" not in [operand.label for operand in vertex.below]:
         return None
     if vertex.kind == "sum":
@@ -86,7 +86,7 @@ def _without_zero(vertex: Vertex, vertices: Vertices) -> Vertex | None:
 
 
 def _denest(vertex: Vertex, vertices: Vertices) -> Vertex | None:
-    """A product of a tensor that is only rearranged is one of that tensor [W, thm 6.5]."""
+    """Inline a factor that only permutes the axes of a tensor [W, thm 6.5]."""
     for inner, labels, other, own, output in _sides(vertex):
         for one, none, tensor, term, placed in _sides(inner):
             if one.label != "1" or none:

@@ -1,7 +1,8 @@
-"""Expressions as the thesis draws them: binary trees, and graphs with common subtrees fused.
+"""Represent expressions as the thesis draws them: binary trees, and graphs with common subtrees
+merged.
 
-The nodes of our expressions are brought into canonical form when they are built, so that explicit
-delta tensors, differences or equal subtrees never stand in them. Here they do.
+Unlike our nodes, which are in canonical form, these graphs contain explicit delta tensors,
+differences and equal subtrees.
 
 References
 ==========
@@ -19,14 +20,14 @@ from ..nodes import SyntaxNode, children_of
 from .functions import DELTA, SPECIAL
 from .inference import Inference, Subscripts
 
-# More axes would need more letters.
+# The maximum order, bounded by the number of letters.
 MAX_ORDER = 20
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Vertex:
-    """A node of a graph; two of one table that are equal are one object [L, §3.2.2]."""
+    """Hold a node of a graph; equal nodes of one table are one object [L, §3.2.2]."""
 
     kind: str  # variable, number, delta, sum, product, function or special
     name: str
@@ -44,13 +45,13 @@ class Vertex:
 
 
 def operands(vertex: Vertex) -> tuple[Vertex, ...]:
-    """Return the nodes below."""
+    """Return the children."""
     return vertex.below
 
 
 @dataclass
 class Vertices:
-    """The vertices of a graph, each once."""
+    """Intern the vertices of a graph."""
 
     known: dict[tuple[object, ...], Vertex] = field(default_factory=dict)
 
@@ -68,11 +69,11 @@ class Vertices:
         return self._make("variable", name, (), order)
 
     def number(self, name: str, order: int) -> Vertex:
-        """A number, repeated to an order."""
+        """Return a number, broadcast to an order."""
         return self._make("number", name, (), order)
 
     def delta(self, half: int) -> Vertex:
-        """Return the delta tensor of order 2 half; of order 0 it is 1."""
+        """Return the delta tensor of order 2 half, for order 0 the number 1."""
         return self._make("delta", DELTA, (), 2 * half) if half else self.number("1", 0)
 
     def sum(self, left: Vertex, right: Vertex) -> Vertex:
@@ -82,25 +83,25 @@ class Vertices:
         return self._make("product", "*", (left, right), len(subscripts.output), subscripts)
 
     def times(self, left: Vertex, right: Vertex) -> Vertex:
-        """Return the product entry by entry."""
+        """Return the elementwise product."""
         axes = LETTERS[8:][: left.order]
         return self.product(left, right, Subscripts(axes, axes, axes))
 
     def function(self, name: str, argument: Vertex) -> Vertex:
-        """An elementwise function; the negative is ``-``, one over something ``1/``."""
+        """Return an elementwise function; negation is ``-``, the reciprocal ``1/``."""
         return self._make("function", name, (argument,), argument.order)
 
     def special(self, name: str, argument: Vertex) -> Vertex:
-        """A function of a matrix."""
+        """Return a function of a matrix."""
         return self._make("special", name, (argument,), 0 if name == "det" else 2)
 
     def over(self, vertex: Vertex, below: tuple[Vertex, ...]) -> Vertex:
-        """A node like another over other operands of the same orders."""
+        """Return a copy of a node with other operands of the same orders."""
         rest = () if vertex.subscripts is None else (vertex.subscripts,)
         return self._make(vertex.kind, vertex.name, below, vertex.order, *rest)
 
     def of(self, root: SyntaxNode, inference: Inference, variables: Mapping[str, Vertex]) -> Vertex:
-        """Return the graph of a tree that was read, with what is substituted before differentiation
+        """Return the graph of a parse tree, after the substitutions that precede differentiation
         [L, table 3.1]."""
 
         def visit(node: SyntaxNode, below: tuple[Vertex, ...]) -> Vertex:
@@ -153,7 +154,7 @@ def drawing(root: Vertex, title: str) -> LabelledGraph:
 
 
 def tree_drawing(root: SyntaxNode, title: str, text: str) -> LabelledGraph:
-    """Return the picture of a binary tree as it was read: what occurs twice stands twice."""
+    """Return the picture of a parse tree, without merging equal subtrees."""
     order = postorder([root], children_of)
     number = {node: k for k, node in enumerate(order)}
     below = tuple([tuple([number[child] for child in node.children]) for node in order])
@@ -162,7 +163,7 @@ def tree_drawing(root: SyntaxNode, title: str, text: str) -> LabelledGraph:
 
 
 def text_of(root: Vertex) -> str:
-    """Return the text of a graph, in the language that it was read in."""
+    """Return the text of a graph in Lippmann's language."""
 
     def visit(vertex: Vertex, below: tuple[str, ...]) -> str:
         if vertex.kind == "delta":
@@ -182,5 +183,5 @@ def text_of(root: Vertex) -> str:
 
 
 def _bare(text: str) -> str:
-    """A text without the parentheses around all of it."""
+    """Strip the parentheses around a whole text."""
     return text[1:-1] if text.startswith("(") else text

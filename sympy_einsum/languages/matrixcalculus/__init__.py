@@ -1,10 +1,9 @@
-"""The language of MatrixCalculus.org, in the rooms that ``parsing`` puts together.
+"""Parse the language of MatrixCalculus.org.
 
-Text becomes nodes (``reading``). Inference gives every node a type (``types``), in which a vector
-is a column or a row as it is in the text, and merges the axis lengths that an operation forces to
-be equal. Building, when all lengths are known, makes the expression, in which a vector is a tensor
-of order 1 (``program``). One row per operation or function says how to do both steps
-(``operators``, ``functions``).
+``parser`` parses text to nodes. ``program`` infers a type for every node (``types``), in which a
+vector is a column or a row, and unifies the axis lengths that an operation requires to be equal.
+When all lengths are known it builds the expression, in which a vector is a tensor of order 1. Each
+operation or function is one row with its inference and its builder (``operators``, ``functions``).
 
-Text is never evaluated as Python or by SymPy: names become symbols, and numbers are read here.
+Text is never evaluated as Python or by SymPy: names become symbols, and numbers are parsed here.
 """

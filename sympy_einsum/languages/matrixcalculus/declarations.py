@@ -1,4 +1,4 @@
-"""Declarations of variables by the user, made before the text is read."""
+"""Parse the user's declarations of variables."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..nodes import check_text
 
 
 class Declaration(NamedTuple):
-    """The kind, lengths and assumptions of a variable, declared before the text is read."""
+    """Hold the declared kind, lengths and assumptions of a variable."""
 
     kind: str  # scalar, vector or matrix
     lengths: tuple[Expr, ...] = ()  # empty: to be inferred
     assumptions: tuple[str, ...] = ()
-    symbol: Operand | None = None  # the symbol to use, if the user has one
+    symbol: Operand | None = None  # the user's symbol
 
     @property
     def square(self) -> bool:
-        """Whether the assumptions make a matrix square."""
+        """Whether the assumptions require a square matrix."""
         return bool(SYMMETRIC & set(self.assumptions))
 
 
-# Declarations by a user: texts, or texts and symbols by name.
+# The forms of declarations: texts, or texts and symbols by name.
 Declarations: TypeAlias = Iterable[str] | Mapping[str, str | Operand] | None
 
 KINDS = {"scalar": 0, "vector": 1, "matrix": 2}
@@ -47,7 +47,7 @@ def kind_by_name(name: str) -> str:
 
 
 def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
-    """Declarations by name, from any form that :func:`parse` accepts.
+    """Return declarations by name, from any form that :func:`parse` accepts.
 
     >>> read_declarations("K symmetric matrix, a, b vector(3)")["b"]
     Declaration(kind='vector', lengths=(3,), assumptions=(), symbol=None)
@@ -71,7 +71,7 @@ def read_declarations(declarations: Declarations) -> dict[str, Declaration]:
 
 
 def _matches(text: str) -> Iterator[re.Match[str]]:
-    """Yield the declarations in a text, one after a comma each."""
+    """Yield the declarations in a text, which commas separate."""
     check_text(text, "a declaration has")
     start = 0
     while True:

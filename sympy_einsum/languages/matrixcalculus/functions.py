@@ -1,4 +1,4 @@
-"""The functions: one row each, what type the value has and how to build it."""
+"""List the functions: one row each, with its type inference and its builder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _infer_diag(site: InferenceContext, type_: Type) -> Type:
 
 
 def _infer_filled(axes: int) -> Callable[..., Type]:
-    """Return the inference for vector(c) and matrix(c), whose lengths follow from the context."""
+    """Return the inference of vector(c) and matrix(c), whose lengths depend on the context."""
 
     def infer(site: InferenceContext, type_: Type) -> Type:
         if type_ != SCALAR:
@@ -62,7 +62,7 @@ def _build_identity(types: Sequence[Type]) -> Operand:
 
 
 def _of_tensor(on_tensor: Builder, on_scalar: Builder) -> Builder:
-    """A function that takes a scalar for a vector or matrix with one entry."""
+    """Extend a function of a vector or matrix to scalars."""
 
     def build(value: Operand) -> Operand:
         return on_tensor(value) if order_of(value) else on_scalar(value)
@@ -75,7 +75,7 @@ def _itself(value: Operand) -> Operand:
 
 
 def _direction(site: InferenceContext, type_: Type) -> int | None:
-    """1 for "down the columns", 2 for "along the rows", as in MATLAB; None if it isn't given."""
+    """Return 1 for "down the columns", 2 for "along the rows", as in MATLAB, or None."""
     name, given = site.node.name, site.node.children[1:]
     if not given:
         return None
@@ -105,19 +105,19 @@ def _infer_along(site: InferenceContext, type_: Type, *_: Type) -> Type:
 
 
 def _axis(value: Operand, direction: Sequence[Operand]) -> int | None:
-    """Return the axis along which a function of a value goes; that of a vector is the only one."""
+    """Return the axis to reduce; a vector has only one."""
     return int(direction[0]) - 1 if direction and order_of(value) == 2 else None
 
 
 def _reduction(function: Callable[..., Operand], of_scalar: Builder) -> TypeRule:
-    """A function of all entries, or of those in one direction."""
+    """Build a function of all entries, or of those in one direction."""
 
     def build(value: Operand, *direction: Operand) -> Operand:
         if not order_of(value):
             return of_scalar(value)
         return function(value, axis=_axis(value, direction))
 
-    return TypeRule(_infer_reduction, build, counts=(1, 2))
+    return TypeRule(_infer_reduction, build, arities=(1, 2))
 
 
 def _build_softmax(value: Operand, *direction: Operand) -> Operand:
@@ -137,7 +137,7 @@ def _infer_kron(site: InferenceContext, left: Type, right: Type) -> Type:
 
 
 def _build_kron(types: Sequence[Type], *values: Operand) -> Operand:
-    """By matrices of one row or column."""
+    """Convert vectors to matrices of one row or column."""
     matrices = [
         operations.reshape(value, [1 if axis is None else axis.known() for axis in type_])
         for type_, value in zip(types[1:], values, strict=True)
@@ -146,7 +146,7 @@ def _build_kron(types: Sequence[Type], *values: Operand) -> Operand:
 
 
 def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> TypeRule:
-    """Of all entries, or of corresponding entries of two values."""
+    """Build an extremum of all entries, or of corresponding entries of two values."""
 
     def infer(site: InferenceContext, *types: Type) -> Type:
         return SCALAR if len(types) == 1 else infer_elementwise(site, *types)
@@ -156,7 +156,7 @@ def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> 
             return elementwise(pairwise, *values)
         return reduce(values[0]) if order_of(values[0]) else values[0]
 
-    return TypeRule(infer, build, counts=(1, 2))
+    return TypeRule(infer, build, arities=(1, 2))
 
 
 def _norm1(value: Operand) -> Operand:
@@ -167,7 +167,7 @@ _NORM = TypeRule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs))
 FUNCTIONS: dict[str, TypeRule] = {
     "sum": _reduction(operations.sum, _itself),
     "logsumexp": _reduction(operations.logsumexp, _itself),
-    "softmax": TypeRule(_infer_along, _build_softmax, counts=(1, 2)),
+    "softmax": TypeRule(_infer_along, _build_softmax, arities=(1, 2)),
     "max": _extremum(operations.max, sympy.Max),
     "min": _extremum(operations.min, sympy.Min),
     "norm1": TypeRule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
@@ -180,10 +180,10 @@ FUNCTIONS: dict[str, TypeRule] = {
     "adj": TypeRule(_infer_square, _of_tensor(adj, lambda a: Integer(1))),
     "diag": TypeRule(_infer_diag, operations.diag),
     "vec": TypeRule(_infer_vec, _of_tensor(operations.vec, _itself)),
-    "kron": TypeRule(_infer_kron, _build_kron, needs_types=True, counts=(2,)),
+    "kron": TypeRule(_infer_kron, _build_kron, needs_types=True, arities=(2,)),
     "vector": TypeRule(_infer_filled(1), _build_filled, needs_types=True),
     "matrix": TypeRule(_infer_filled(2), _build_filled, needs_types=True),
-    "eye": TypeRule(infer_identity, _build_identity, needs_types=True, counts=(0,)),
+    "eye": TypeRule(infer_identity, _build_identity, needs_types=True, arities=(0,)),
 }
 
 

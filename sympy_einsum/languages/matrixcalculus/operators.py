@@ -1,4 +1,4 @@
-"""The operators: one row each, what type the value has and how to build it."""
+"""List the operators: one row each, with its type inference and its builder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..nodes import SyntaxNode
 from ..numbers import bounded_power
 from .types import SCALAR, InferenceContext, Type, TypeRule
 
-# A larger power of a matrix would take forever.
+# The maximum exponent of a matrix power, which is a product.
 MAX_MATRIX_POWER = 64
 
 
 def _infer_same_shape(site: InferenceContext, left: Type, right: Type) -> Type:
-    """Sums, differences and elementwise operations of two tensors."""
+    """Infer sums, differences and elementwise operations of two tensors."""
     if left.noun != right.noun:
         raise site.error(_mismatch(site, left, right))
     for axis, a, b in zip(("rows", "columns"), left, right, strict=True):
@@ -45,7 +45,7 @@ def _mismatch(site: InferenceContext, left: Type, right: Type) -> str:
 
 
 def infer_elementwise(site: InferenceContext, left: Type, right: Type) -> Type:
-    """Elementwise operators, with which a scalar goes with anything."""
+    """Infer elementwise operators, which broadcast scalars."""
     if SCALAR in (left, right):
         return right if left == SCALAR else left
     return _infer_same_shape(site, left, right)
@@ -140,7 +140,7 @@ def _infer_power(site: InferenceContext, base: Type, exponent: Type) -> Type:
 
 
 def literal_integer(node: SyntaxNode) -> int | None:
-    """Return the integer that is written, if it is one."""
+    """Return the value of an integer literal, or None."""
     sign = 1
     while node.kind == "prefix":
         sign = -sign if node.name == "-" else sign

@@ -1,4 +1,4 @@
-"""The two passes over the nodes of a text: inferring types and lengths, building."""
+"""Infer types and lengths of parsed nodes, then build the expression."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .functions import FUNCTIONS, infer_identity
 from .operators import OPERATORS
 from .types import SCALAR, InferenceContext, Type, TypeRule
 
-# Functions of other languages, and how they are written in this one.
+# Functions of other languages with their counterparts in this one.
 _ELSEWHERE = {
     "trace": "tr(X)",
     "transpose": "X'",
@@ -46,7 +46,7 @@ _ARGUMENTS = ("no argument, its size is inferred", "one argument", "two argument
 
 @dataclass
 class Interpreter:
-    """A text on its way to an expression: what is known of its variables, lengths and types."""
+    """Hold the variables, lengths and types of a text, and build its expression."""
 
     text: str
     declarations: Mapping[str, Declaration]
@@ -60,13 +60,13 @@ class Interpreter:
     deadline: Deadline = field(default_factory=Deadline)
 
     def fresh(self, value: Expr | None = None, factors: tuple[Length, ...] = ()) -> Length:
-        """A new length, to be inferred if neither its value nor its factors are given."""
+        """Create a length, to be inferred if neither its value nor its factors are given."""
         length = Length(value, factors=factors)
         self.lengths.append(length)
         return length
 
     def infer(self, root: SyntaxNode) -> None:
-        """Give every node its type and name the lengths that stay unknown."""
+        """Infer the type of every node and name the lengths that stay unknown."""
         transform([root], self._infer_node, children_of)
         declared = chain.from_iterable(d.lengths for d in self.declarations.values())
         taken = {symbol.name for length in declared for symbol in length.free_symbols}
@@ -76,7 +76,7 @@ class Interpreter:
         self._check_names()
 
     def _check_names(self) -> None:
-        """A declared length may have a variable's name only if it is that variable."""
+        """Refuse declared lengths with the name of another variable."""
         for length in chain.from_iterable(type_.lengths for type_ in self.variables.values()):
             for symbol in length.free_symbols:
                 if self.symbols.get(symbol.name, symbol) != symbol:
@@ -108,7 +108,7 @@ class Interpreter:
         return InferenceContext(self.text, node, self.fresh, self.declarations)
 
     def _depth(self, node: SyntaxNode, type_: Type) -> int:
-        """Count how deep scalar functions are nested; SymPy's time grows with the fourth power."""
+        """Count the nesting of scalar functions; SymPy's time grows with its fourth power."""
         depth = max((self.depths[child] for child in node.children), default=0)
         if type_ == SCALAR and (node.kind == "call" or node.name == "^"):
             depth += 1
@@ -134,12 +134,12 @@ class Interpreter:
             length = self.fresh()
             return Type(length, length)
         given: tuple[Expr | None, ...] = declared.lengths or (None,) * axes
-        # Columns first, so that the first matrix is m by n as in a textbook.
+        # Columns first, so that the first matrix is m by n as in textbooks.
         columns_first = [self.fresh(value) for value in reversed(given)]
         return Type(*reversed(columns_first))
 
     def _infer_constant(self, node: SyntaxNode) -> Type:
-        """A number, pi or eye."""
+        """Infer a number, pi or eye."""
         if node.name == "eye":
             return infer_identity(self._site(node))
         if node.name in FUNCTIONS:
@@ -158,9 +158,9 @@ class Interpreter:
         rule = FUNCTIONS.get(node.name)
         if rule is None:
             raise ParseError(self._unknown_function(node), self.text, node.position)
-        if len(node.children) not in rule.counts:
-            takes = " or ".join(_ARGUMENTS[count] for count in rule.counts)
-            dots = ", ".join(["..."] * rule.counts[0])
+        if len(node.children) not in rule.arities:
+            takes = " or ".join(_ARGUMENTS[count] for count in rule.arities)
+            dots = ", ".join(["..."] * rule.arities[0])
             message = f"{node.name} takes {takes}; expected {node.name}({dots})"
             raise ParseError(message, self.text, node.position)
         return rule
@@ -214,8 +214,8 @@ class Interpreter:
         build: Callable[..., Operand],
         values: tuple[Operand, ...],
     ) -> Operand:
-        """A product whose leading scalar is multiplied last: in 2*(x - y)'*A the
-        scalar doesn't go into the sum, and the text comes back as it was written."""
+        """Multiply a leading scalar last: in 2*(x - y)'*A it isn't distributed over the sum, so
+        that the text round-trips."""
         scalar: Operand
         if node.kind == "prefix":
             scalar, rest = S.NegativeOne, values[0]

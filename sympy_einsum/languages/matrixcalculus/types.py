@@ -1,4 +1,4 @@
-"""Types of values in the text, lengths that inference merges, and the rules' common form."""
+"""Define types of values, places of operations, and rules of inference and building."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .declarations import kind_by_name
 
 
 class Type(NamedTuple):
-    """The rows and columns of a value; None for an axis that it doesn't have."""
+    """Hold the rows and columns of a value; None for a missing axis."""
 
     rows: Length | None = None
     columns: Length | None = None
 
     @property
     def noun(self) -> str:
-        """How messages call a value of this type."""
+        """The noun for a value of this type in messages."""
         if self.rows is None:
             return "scalar" if self.columns is None else "row vector"
         return "column vector" if self.columns is None else "matrix"
 
     @property
     def lengths(self) -> Shape:
-        """The shape as SymPy expressions, when inference is over."""
+        """The shape as SymPy expressions, after inference."""
         return tuple([axis.known() for axis in self if axis is not None])
 
 
@@ -37,13 +37,13 @@ SCALAR = Type()
 
 @dataclass(frozen=True)
 class InferenceContext(Location):
-    """The place where an operation stands, for the rule that infers its type."""
+    """Locate an operation, for errors of the rule that infers its type."""
 
     fresh: Callable[..., Length]
     declared: Container[str]
 
     def kind_error(self, message: str) -> ParseError:
-        """An error about the kinds of the operands, which may have come from first letters."""
+        """Return an error about kinds of operands, which may be inferred from first letters."""
         for child in self.node.children:
             if child.kind == "variable" and child.name not in self.declared:
                 kind = kind_by_name(child.name)
@@ -53,7 +53,7 @@ class InferenceContext(Location):
         return self.error(message)
 
     def show(self, k: int, type_: Type) -> str:
-        """Operand number k in words."""
+        """Describe operand k."""
         return f"the {type_.noun} {self.quote(k)}"
 
     def square(self, k: int, type_: Type) -> Type:
@@ -71,20 +71,19 @@ class InferenceContext(Location):
         return type_
 
 
-# Builder of an expression from those of the operands.
+# The builder of an expression from operands.
 Builder = Callable[..., Operand]
 
 
 class TypeRule(NamedTuple):
-    """One operation: the type of its value, and the expression once all lengths are known.
+    """Define an operation: the type of its value, and the expression once all lengths are known.
 
-    ``infer(site, *types)`` gives the type and merges lengths. ``build(*values)`` gives the
-    expression; with ``needs_types``, ``build(types, *values)`` does, with the type of the value
-    before those of the operands. A function may be called with
-    some numbers of arguments.
+    ``infer(site, *types)`` returns the type and unifies lengths. ``build(*values)`` returns the
+    expression; with ``needs_types`` it is called as ``build(types, *values)``, with the type of the
+    value before those of the operands. ``arities`` lists the allowed numbers of arguments.
     """
 
     infer: Callable[..., Type]
     build: Builder
     needs_types: bool = False
-    counts: tuple[int, ...] = (1,)
+    arities: tuple[int, ...] = (1,)

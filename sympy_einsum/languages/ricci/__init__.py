@@ -1,9 +1,9 @@
-"""Ricci calculus: tensors with upper and lower indices, and Einstein's summation.
+"""Parse Ricci calculus: tensors with upper and lower indices, and Einstein's summation.
 
-An index that stands once above and once below in a term is summed over. One that stands on one
-level only is free; where it stands more than once, entries are multiplied one by one.
+An index that is once upper and once lower in a term is summed over. Otherwise it is free, and
+repeating it multiplies entry by entry.
 
-Text is never evaluated as Python or by SymPy: names become symbols, and numbers are read here.
+Text is never evaluated as Python or by SymPy: names become symbols, and numbers are parsed here.
 
 References
 ==========

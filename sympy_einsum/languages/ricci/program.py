@@ -1,4 +1,4 @@
-"""The two passes over a tree: indices and axis lengths, then the expression.
+"""Infer indices and axis lengths of a parse tree, then build the expression.
 
 References
 ==========
@@ -22,25 +22,25 @@ from ..lengths import Length, symbols_of
 from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
 from ..nodes import Deadline, Location, SyntaxNode, children_of
 from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
-from .reading import UPPER, read, read_indices
+from .parser import UPPER, read, read_indices
 
 DELTAS = ("δ", "delta")
 
-# Free indices with their levels; None for a number, which is repeated as it is needed.
+# Free indices with their levels; None for a number, which broadcasts.
 Indices: TypeAlias = "dict[str, str] | None"
 
 
 @dataclass
-class _Reading:
-    """The inference of indices and axis lengths of the values in a text.
+class _IndexInference:
+    """Infer indices and axis lengths of the values in a text.
 
     Attributes
     ==========
 
-    indices : the free indices of each node, in the order of its axes, which is that in the text
+    indices : the free indices of each node, in the order of its axes, that of the text
     lengths : those of each node's free indices
     axes : those of each variable, in order
-    written : those of each tensor and number in the text
+    written : the indices as written of each tensor and number
     """
 
     text: str
@@ -59,7 +59,7 @@ class _Reading:
         return length
 
     def infer(self, root: SyntaxNode) -> None:
-        """Find the indices and lengths of all nodes."""
+        """Infer the indices and lengths of all nodes."""
         transform([root], self._visit, _operands)
 
     def _visit(self, node: SyntaxNode, below: tuple[None, ...]) -> None:
@@ -71,15 +71,13 @@ class _Reading:
             found, lengths = _RULES[node.kind](self, place)
         self.indices[node] = found
         self.lengths[node] = lengths
-        if node.kind == "number" or (node.kind != "tensor" and self._all_constant(node)):
+        is_constant = all(child in self.constants for child in _operands(node))
+        if node.kind == "number" or (node.kind != "tensor" and is_constant):
             self.constants.add(node)
         depth = max((self.depths[child] for child in _operands(node)), default=0)
         self.depths[node] = depth + (not found and node.kind in ("call", "power"))
         if self.depths[node] > MAX_SCALAR_DEPTH:
             raise place.error(f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep")
-
-    def _all_constant(self, node: SyntaxNode) -> bool:
-        return all(child in self.constants for child in _operands(node))
 
     def _leaf(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         node = place.node
@@ -107,7 +105,7 @@ class _Reading:
     def _contracted(
         self, place: Location, factors: list[tuple[list[tuple[str, str]], list[Length], str]]
     ) -> tuple[Indices, dict[str, Length]]:
-        """Return the free indices of a product: those on one level only."""
+        """Return the free indices of a product, those that aren't both upper and lower."""
         levels: dict[str, set[str]] = {}
         lengths: dict[str, tuple[Length, str]] = {}
         for labels, axes, name in factors:
@@ -192,22 +190,22 @@ class _Reading:
         return self.indices[child], self.lengths[child]
 
 
-_RULES: dict[str, Callable[[_Reading, Location], tuple[Indices, dict[str, Length]]]] = {
-    "product": _Reading._product,
-    "sum": _Reading._sum,
-    "call": _Reading._call,
-    "power": _Reading._power,
-    "group": _Reading._group,
+_RULES: dict[str, Callable[[_IndexInference, Location], tuple[Indices, dict[str, Length]]]] = {
+    "product": _IndexInference._product,
+    "sum": _IndexInference._sum,
+    "call": _IndexInference._call,
+    "power": _IndexInference._power,
+    "group": _IndexInference._group,
 }
 
 
 def index_text(node: SyntaxNode) -> list[tuple[str, str]]:
-    """Return the indices behind a tensor or a number."""
+    """Return the indices of a tensor or a number."""
     return read_indices(node.children[0].name) if node.children else []
 
 
 def shown(indices: Indices) -> str:
-    """Indices as messages show them."""
+    """Format indices for messages."""
     if not indices:
         return "none"
     return " ".join(f"{'upper' if level == UPPER else 'lower'} {i}" for i, level in indices.items())
@@ -220,12 +218,12 @@ def _operands(node: SyntaxNode) -> tuple[SyntaxNode, ...]:
 def read_ricci(
     text: str, declarations: Mapping[str, Operand] | None = None
 ) -> tuple[Operand, dict[str, Operand]]:
-    """Return the expression of a text, and its variables by name."""
+    """Parse a text; return its expression, and its variables by name."""
     indices, tree, position = read(text)
-    reading = _Reading(text, Deadline())
-    given = _declared(reading, declarations)
-    reading.infer(tree)
-    own = reading.indices[tree] or {}
+    inference = _IndexInference(text, Deadline())
+    given = _declared(inference, declarations)
+    inference.infer(tree)
+    own = inference.indices[tree] or {}
     output = sorted(own)
     if indices is not None:
         left = read_indices(indices)
@@ -233,8 +231,8 @@ def read_ricci(
         if dict(left) != own or len(output) != len(own):
             message = f"the left side has the indices {shown(dict(left))}, the right {shown(own)}"
             raise ParseError(message, text, position)
-    symbols = symbols_of(reading.axes, reading.known, given)
-    value = _build(tree, reading, symbols)
+    symbols = symbols_of(inference.axes, inference.known, given)
+    value = _build(tree, inference, symbols)
     if not output:
         return value, symbols
     lengths = dict(zip(own, shape_of(value), strict=True))
@@ -245,7 +243,7 @@ def _shape(axes: list[Length]) -> Shape:
     return tuple([axis.known() for axis in axes])
 
 
-def _declared(reading: _Reading, declarations: Any) -> dict[str, Operand]:
+def _declared(inference: _IndexInference, declarations: Any) -> dict[str, Operand]:
     if declarations is None:
         return {}
     form = "give a symbol for each name"
@@ -254,48 +252,51 @@ def _declared(reading: _Reading, declarations: Any) -> dict[str, Operand]:
     for name, value in declarations.items():
         if not isinstance(value, (Symbol, TensorSymbol)):
             raise ParseError(f"can't declare {name!r} as {str(value)[:80]!r}; {form}")
-        reading.axes[name] = [
-            reading.fresh(length, f"axis {k} of {name}")
+        inference.axes[name] = [
+            inference.fresh(length, f"axis {k} of {name}")
             for k, length in enumerate(shape_of(value), start=1)
         ]
     return dict(declarations)
 
 
-def _build(root: SyntaxNode, reading: _Reading, symbols: Mapping[str, Operand]) -> Operand:
+def _build(root: SyntaxNode, inference: _IndexInference, symbols: Mapping[str, Operand]) -> Operand:
     def visit(node: SyntaxNode, below: tuple[Operand, ...]) -> Operand:
-        place = Location(reading.text, node)
-        reading.deadline.check(place.error)
+        place = Location(inference.text, node)
+        inference.deadline.check(place.error)
         with place.building():
-            value = _value(node, below, reading, symbols)
-            check_number(value, node in reading.constants)
+            value = _value(node, below, inference, symbols)
+            check_number(value, node in inference.constants)
         return value
 
     return transform([root], visit, _operands)[0]
 
 
 def _value(
-    node: SyntaxNode, below: tuple[Operand, ...], reading: _Reading, symbols: Mapping[str, Operand]
+    node: SyntaxNode,
+    below: tuple[Operand, ...],
+    inference: _IndexInference,
+    symbols: Mapping[str, Operand],
 ) -> Operand:
-    own = list(reading.indices[node] or ())
+    own = list(inference.indices[node] or ())
     if node.kind in ("tensor", "number"):
-        tensor, labels = _leaf(node, reading, symbols)
+        tensor, labels = _leaf(node, inference, symbols)
         return _contract_factors([(tensor, labels)], own) if labels else tensor
     if node.kind == "product":
         pairs = zip(node.children, below, node.name, strict=True)
         factors = []
         for child, value, operator in pairs:
             if operator == "/":
-                factors.append((_divisor(value), list(reading.indices[child] or ())))
-            elif child in reading.written:
-                factors.append(_leaf(child, reading, symbols))
+                factors.append((_divisor(value), list(inference.indices[child] or ())))
+            elif child in inference.written:
+                factors.append(_leaf(child, inference, symbols))
             else:
-                factors.append((value, list(reading.indices[child] or ())))
+                factors.append((value, list(inference.indices[child] or ())))
         return _contract_factors(factors, own)
     if node.kind == "sum":
-        shape = _shape([reading.lengths[node][i] for i in own])
+        shape = _shape([inference.lengths[node][i] for i in own])
         terms = []
         for child, value, sign in zip(node.children, below, node.name, strict=True):
-            free = reading.indices[child]
+            free = inference.indices[child]
             if own and free is None:
                 value = operations.filled(value, shape)
             elif free:
@@ -310,17 +311,17 @@ def _value(
 
 
 def _leaf(
-    node: SyntaxNode, reading: _Reading, symbols: Mapping[str, Operand]
+    node: SyntaxNode, inference: _IndexInference, symbols: Mapping[str, Operand]
 ) -> tuple[Operand, list[str]]:
-    """A tensor or a number with the indices of its axes, as they are written."""
+    """Return a tensor or a number with the indices of its axes, as written."""
     labels = [letter for letter, _ in index_text(node)]
     if node.kind == "number":
         number = read_number(node.name.removeprefix("-")) * (-1 if node.name[0] == "-" else 1)
         return (
-            operations.filled(number, _shape(reading.written[node])) if labels else number
+            operations.filled(number, _shape(inference.written[node])) if labels else number
         ), labels
     if node.name in DELTAS:
-        return Delta(reading.written[node][0].known()), labels
+        return Delta(inference.written[node][0].known()), labels
     return symbols[node.name], labels
 
 
@@ -341,8 +342,8 @@ def _contract_factors(factors: list[tuple[Operand, list[str]]], output: list[str
     if any(len(labels) > 2 for _, labels in factors):
         values = [value for value, _ in factors]
         return contract(values, [labels for _, labels in factors], output, lengths)
-    # One factor after the other, as operators multiply them: an index is summed over as soon as
-    # no other factor has it, and factors that share an index come before others.
+    # Multiply one by one, as operators do: an index is summed over as soon as no other factor
+    # has it, and factors that share an index come first.
     pending = list(factors)
     value, labels = _reduced(*pending.pop(0), {*output}.union(*[own for _, own in factors[1:]]))
     while pending:
@@ -359,7 +360,7 @@ def _contract_factors(factors: list[tuple[Operand, list[str]]], output: list[str
 def _reduced(
     value: Operand, labels: Sequence[str], kept: Container[str]
 ) -> tuple[Operand, list[str]]:
-    """A vector or matrix summed over the indices that nothing else has."""
+    """Sum a vector or matrix over the indices that no other factor has."""
     own = [i for i in dict.fromkeys(labels) if i in kept]
     if own == [*labels]:
         return value, own

@@ -1,4 +1,4 @@
-"""Expressions of Python, read: each gives the value that it would have, in symbols."""
+"""Evaluate Python expressions symbolically."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from .values import (
     truth,
 )
 
-# Errors of a call that fits neither the function nor the shapes.
+# Errors of a call whose arguments don't match the function.
 WRONG = (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError)
 WRONG = (*WRONG, TypeError, ValueError)  # type: ignore[assignment]
-# Lengths of what is built entry by entry.
+# Maximum axis length and position.
 MAX_LENGTH = 10_000
-# Where text may stand: the options, and by its place the argument of a function.
+# Where strings are allowed: as these options, and as arguments at these positions.
 _TEXT_OPTIONS = {"axes", "indexing", "kind", "mode", "method", "order", "ord", "side", "subscripts"}
 _TEXT_PLACES = {"einsum": 0, "norm": 1, "pad": 2}
 
 
 @dataclass
 class Scope:
-    """The names of a function: what they stand for, and which are arrays that nothing else has."""
+    """Hold the values of names of a function, and which arrays have no alias."""
 
     names: dict[str, Value]
     outer: Scope | None = None
     fresh: set[str] = field(default_factory=set)
 
     def owner(self, name: str) -> Scope | None:
-        """Return the scope that a name belongs to."""
+        """Return the scope that defines a name."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.outer
@@ -60,7 +60,7 @@ class Scope:
 
 
 class Closure:
-    """A function of a text."""
+    """Represent a function of a text."""
 
     def __init__(self, node: ast.FunctionDef | ast.Lambda, scope: Scope, defaults: Sequence[Value]):
         self.node = node
@@ -69,24 +69,24 @@ class Closure:
         self.name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
 
 
-class ExpressionReader(Source):
-    """Reads expressions; what a function of the text does when it is called, a subclass knows."""
+class ExpressionEvaluator(Source):
+    """Evaluate expressions symbolically; a subclass implements calls of functions of the text."""
 
-    # Calls of functions of the text, and branches of conditions on arguments, that are being read.
+    # The current depth of calls of functions of the text, and of branches on arguments.
     depth = branches = 0
 
     def check_may_change(self, node: ast.AST) -> None:
-        """ParseError where a change of a list depends on a condition on arguments."""
+        """Raise ParseError for modifying a list under a condition on arguments."""
         if self.branches:
             self.fail(node, "no list may change under a condition on arguments; use a if c else b")
 
     def call(self, closure: Closure, node: ast.AST, args: Sequence[Value],
              options: Mapping[str, Value]) -> Value:  # fmt: skip
-        """Return the result of a function of the text."""
+        """Call a function of the text."""
         raise NotImplementedError
 
     def value(self, node: ast.expr, scope: Scope) -> Value:
-        """Return the value of an expression."""
+        """Evaluate an expression."""
         self.tick(node)
         read = _READ.get(type(node))
         if read is None:
@@ -94,7 +94,7 @@ class ExpressionReader(Source):
         return read(self, node, scope)
 
     def operand(self, node: ast.expr, scope: Scope) -> Value:
-        """A value that is only computed with: an array keeps belonging to its name alone."""
+        """Evaluate an operand of a computation, which doesn't alias arrays."""
         if isinstance(node, ast.Name):
             owner = scope.owner(node.id)
             if owner is not None:
@@ -102,7 +102,7 @@ class ExpressionReader(Source):
         return self.value(node, scope)
 
     def trying(self, node: ast.AST, function: Callable[..., Value], *args: Value) -> Value:
-        """Return the checked result of a function; its errors are those of a place in the text."""
+        """Return the checked result of a function; convert its errors to ParseErrors at a node."""
         try:
             return checked(function(*args))
         except RecursionError:
@@ -151,7 +151,7 @@ class ExpressionReader(Source):
         return self.trying(node, lambda: plain(attribute(base, node.attr)))
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
-        # Long sums are nested on the left.
+        # Iterate, because long sums are nested on the left.
         spine = [node]
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
@@ -166,7 +166,7 @@ class ExpressionReader(Source):
         return total
 
     def _numbers(self, node: ast.AST, apply: Callable[..., Value]) -> Callable[..., Value]:
-        """An operator, after it is found that it gets numbers, arrays or lists."""
+        """Wrap an operator to check that its operands are numbers, arrays or lists."""
 
         def applied(*values: Value) -> Value:
             for value in values:
@@ -196,7 +196,7 @@ class ExpressionReader(Source):
     def _connected(
         self, node: ast.AST, connective: sympy.core.function.FunctionClass, values: list[Value]
     ) -> Value:
-        """Conditions that are known or not, combined as Python's ``and`` or ``or`` does."""
+        """Combine known or symbolic conditions by ``and`` or ``or``, with short-circuiting."""
         decides = connective is sympy.Or
         known = [self.trying(node, truth, value) for value in values]
         if decides in known:
@@ -220,7 +220,7 @@ class ExpressionReader(Source):
 
     def _conditional(self, node: ast.IfExp, scope: Scope) -> Value:
         if any(isinstance(part, ast.Attribute) and part.attr == "kind" for part in ast.walk(node)):
-            # Generated code asks for the kind of a type only to choose another type.
+            # Generated code tests the kind of a dtype only to choose another dtype.
             kinds = [self.value(part, scope) for part in (node.body, node.orelse)]
             if all(isinstance(kind, DType) for kind in kinds):
                 return kinds[1]
@@ -261,7 +261,7 @@ class ExpressionReader(Source):
                 yield from self._scopes(loops[1:], inner)
 
     def known_truth(self, node: ast.expr, scope: Scope) -> bool:
-        """Tell whether a condition holds that doesn't depend on arguments."""
+        """Evaluate a condition that must not depend on arguments."""
         known = self.trying(node, truth, self.value(node, scope))
         if known is None:
             self.fail(node, "the number of steps depends on this condition on the arguments")
@@ -271,11 +271,11 @@ class ExpressionReader(Source):
         base = self.operand(node.value, scope)
         entry = self.trying(node, part, base, self.index(node.slice, scope))
         if isinstance(entry, TensorExpr) and entry.order:
-            self.value(node.value, scope)  # a slice shares the memory of the array
+            self.value(node.value, scope)  # a slice is a view
         return entry
 
     def index(self, node: ast.expr, scope: Scope) -> Value:
-        """Evaluate the subscript in brackets."""
+        """Evaluate a subscript."""
         if isinstance(node, ast.Tuple):
             return tuple([self.index(entry, scope) for entry in node.elts])
         if isinstance(node, ast.Slice):
@@ -295,7 +295,7 @@ class ExpressionReader(Source):
         return self.closure(node, scope)
 
     def closure(self, node: ast.FunctionDef | ast.Lambda, scope: Scope) -> Closure:
-        """A function of the text, with the values that its parameters have by default."""
+        """Make a function of the text, evaluating its defaults."""
         spec = node.args
         if spec.vararg or spec.kwarg:
             self.fail(node, "functions with *args or **kwargs aren't read: name the parameters")
@@ -303,7 +303,7 @@ class ExpressionReader(Source):
         return Closure(node, scope, [self.value(default, scope) for default in given])
 
     def bind(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """``target = value``, for names and tuples of such."""
+        """Execute ``target = value`` for names and nested tuples of names."""
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
             scope.fresh.discard(target.id)
@@ -353,7 +353,7 @@ class ExpressionReader(Source):
     def applied(
         self, function: Value, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
-        """Return the result of a call."""
+        """Call a function."""
         if isinstance(function, NamedFunction) and function.name == "array" and _are_whole(args):
             return _integers(args[0])
         for value in (function, *args, *options.values()):
@@ -378,7 +378,7 @@ class ExpressionReader(Source):
         return self.trying(node, partial(function.apply, **options), *args)
 
     def _argument(self, function: NamedFunction, node: ast.AST, value: Value) -> Value:
-        """An argument as a function of a library takes it: lists of expressions as arrays."""
+        """Convert an argument for a library function: lists of expressions to arrays."""
         if isinstance(value, (Closure, NamedFunction)):
             return lambda *args: self.applied(value, node, args, {})
         if isinstance(value, Module):
@@ -393,14 +393,14 @@ class ExpressionReader(Source):
 
 
 def _are_whole(values: Value) -> bool:
-    """Tell whether a number is an integer, or all in a list are; there is one at least."""
+    """Tell whether a value is an integer or a nonempty nested list of integers."""
     if isinstance(values, (list, tuple)):
         return bool(values) and all(map(_are_whole, values))
     return isinstance(values, (int, sympy.Integer)) and not isinstance(values, bool)
 
 
 def _integers(values: Value) -> Value:
-    """A list of integers as a constant, which may be positions."""
+    """Convert a list of integers to a constant, which may index."""
     return as_operand(np.array(values, dtype=int))
 
 
@@ -429,22 +429,22 @@ _INSTEAD: dict[type[ast.AST], str] = {
 }
 _RUNNING = {"maximum": "maximum.accumulate", "minimum": "minimum.accumulate"}
 
-# How each type of node is read.
+# The method for each type of node.
 _READ: dict[type[ast.expr], Callable[..., Value]] = {
-    ast.Constant: ExpressionReader._constant,
-    ast.Name: ExpressionReader._name,
-    ast.Attribute: ExpressionReader._attribute,
-    ast.BinOp: ExpressionReader._binary,
-    ast.UnaryOp: ExpressionReader._unary,
-    ast.Compare: ExpressionReader._compare,
-    ast.BoolOp: ExpressionReader._boolean,
-    ast.IfExp: ExpressionReader._conditional,
-    ast.Tuple: ExpressionReader._tuple,
-    ast.List: ExpressionReader._list,
-    ast.ListComp: ExpressionReader._comprehension,
-    ast.GeneratorExp: ExpressionReader._comprehension,
-    ast.Subscript: ExpressionReader._subscript,
-    ast.NamedExpr: ExpressionReader._walrus,
-    ast.Lambda: ExpressionReader._lambda,
-    ast.Call: ExpressionReader._call,
+    ast.Constant: ExpressionEvaluator._constant,
+    ast.Name: ExpressionEvaluator._name,
+    ast.Attribute: ExpressionEvaluator._attribute,
+    ast.BinOp: ExpressionEvaluator._binary,
+    ast.UnaryOp: ExpressionEvaluator._unary,
+    ast.Compare: ExpressionEvaluator._compare,
+    ast.BoolOp: ExpressionEvaluator._boolean,
+    ast.IfExp: ExpressionEvaluator._conditional,
+    ast.Tuple: ExpressionEvaluator._tuple,
+    ast.List: ExpressionEvaluator._list,
+    ast.ListComp: ExpressionEvaluator._comprehension,
+    ast.GeneratorExp: ExpressionEvaluator._comprehension,
+    ast.Subscript: ExpressionEvaluator._subscript,
+    ast.NamedExpr: ExpressionEvaluator._walrus,
+    ast.Lambda: ExpressionEvaluator._lambda,
+    ast.Call: ExpressionEvaluator._call,
 }

@@ -1,4 +1,4 @@
-"""Parsing of text to trees: the grammar, and errors that say where reading stopped."""
+"""Parse text to trees: the grammar, and errors with positions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..nodes import Parts, SyntaxNode, check_nesting, end_of, leaf
 
 
 class Declared(NamedTuple):
-    """A variable of ``declare``, as it is written."""
+    """Hold a variable of ``declare``."""
 
     name: lark.Token
     order: lark.Token
@@ -20,7 +20,7 @@ class Declared(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A variable of ``derivative wrt``."""
+    """Hold a variable of ``derivative wrt``."""
 
     name: lark.Token
 
@@ -30,7 +30,7 @@ Part: TypeAlias = "Declared | SyntaxNode | Wanted"
 
 
 class _ToNodes(ToNodes):
-    """With declarations, axis lengths and products that have index strings."""
+    """Add declarations, axis lengths and products with index strings."""
 
     def program(self, parts: Parts) -> list[Part]:
         return [part for group in parts for part in group]
@@ -113,8 +113,8 @@ _GRAMMAR = Grammar(
 
 
 def read(text: str, start: str) -> Any:
-    """Parse a text by a rule of the grammar into the parts of a program, the tree of a sum, or the
-    declared variables; raises ParseError where it leaves the grammar."""
+    """Parse a text by a rule of the grammar to the parts of a program, the tree of a sum, or the
+    declared variables; raises ParseError at a syntax error."""
     _GRAMMAR.check(text)
     check_nesting(text)
     return _GRAMMAR.read(text, start)

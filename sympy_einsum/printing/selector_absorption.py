@@ -1,8 +1,8 @@
-"""Entries of products in which affine selectors become indices.
+"""Absorb affine selectors into the indices of a product.
 
-A selected entry is an entry at a position: Σ_j [i + 1 = j] x_j is x_{i+1}. A zero-padded one is the
-entry that it comes from, under the condition that there is one [GKP, §2.1]:
-Σ_k [k + 1 = i] v_k is [1 ≤ i] v_{i-1}. A triangle is the limit of a sum.
+A selected entry is an entry at a shifted index: Σ_j [i + 1 = j] x_j is x_{i+1}. A zero-padded one
+is its source, under the condition that there is one [GKP, §2.1]: Σ_k [k + 1 = i] v_k is
+[1 ≤ i] v_{i-1}. A triangle is the limit of a sum.
 
 References
 ==========
@@ -26,32 +26,31 @@ Factor: TypeAlias = tuple[Operand, tuple[Label, ...]]
 Limits: TypeAlias = tuple[Label, Label]
 
 
-class Fitted(NamedTuple):
-    """The factors of a product at their labels, the conditions under which it isn't zero, and the
-    labels that are summed over, with their lowest and highest positions."""
+class IndexedFactors(NamedTuple):
+    """Hold the indexed factors of a product, the conditions under which it isn't zero, and the
+    summed labels with their bounds."""
 
     factors: list[Factor]
     conditions: list[Form]
     summed: dict[Label, Limits]
 
 
-class Fitting:
-    """The labels of the indices of a product: axes, new numbers for what is summed over, and
-    positions."""
+class SelectorAbsorption:
+    """Assign labels to the indices of a product: axes, fresh numbers for sums, or positions."""
 
     def __init__(self, node: Einsum, fresh: Iterator[int]):
         self.lengths = node.lengths
         self.label: dict[int, Label] = {index: axis for axis, index in enumerate(node.output)}
         summed = [index for index in range(len(node.lengths)) if index not in self.label]
-        # Which index a label that is summed over belongs to.
+        # The index of each summed label.
         self.index: dict[Label, int] = {next(fresh): index for index in summed}
         self.label.update({index: label for label, index in self.index.items()})
         self.factors = list(zip(node.operands, node.subscripts, strict=True))
         self.conditions: list[Form] = []
         self.limits: dict[Label, Limits] = {}
 
-    def fitted(self, has_limits: bool) -> Fitted:
-        """Return the product; ``has_limits`` says whether triangles are limits of sums."""
+    def product(self, has_limits: bool) -> IndexedFactors:
+        """Return the product; with ``has_limits`` triangles become limits of sums."""
         self._index_selected_axes()
         self._index_embedded_axes()
         if has_limits:
@@ -61,20 +60,20 @@ class Fitting:
             whole = (Position(S.Zero), Position(self.lengths[index] - 1))
             summed[label] = self.limits.get(label, whole)
         factors = [(operand, self.labels(term)) for operand, term in self.factors]
-        return Fitted(factors, self.conditions, summed)
+        return IndexedFactors(factors, self.conditions, summed)
 
     def labels(self, term: tuple[int, ...]) -> tuple[Label, ...]:
         """Return the labels of the axes of a factor."""
         return tuple([self.label[index] for index in term])
 
     def _substitute(self, old: Label, new: Label) -> None:
-        """Substitute another label for one that is summed over."""
+        """Substitute a label for a summed one."""
         del self.index[old]
         self.label = {index: renamed(label, {old: new}) for index, label in self.label.items()}
         self.conditions = [relabel(form, {old: new}) for form in self.conditions]
 
     def _index_selected_axes(self) -> None:
-        """Replace the indices of sums over axes that are selected from."""
+        """Replace summed indices of axes on which entries are selected."""
         for factor in list(self.factors):
             tensor, term = factor
             if not isinstance(tensor, Positions):
@@ -86,7 +85,7 @@ class Fitting:
                 self._substitute(target, position(tensor.start, pairs))
 
     def _index_embedded_axes(self) -> None:
-        """Replace the indices of sums over entries that are embedded into zeros."""
+        """Replace summed indices of axes that are embedded into zeros."""
         embedded = [
             (tensor, term)
             for tensor, term in self.factors
@@ -111,7 +110,7 @@ class Fitting:
             self._require_on_axis(tensor, target, [any(ends) for ends in zip(*known, strict=True)])
 
     def _require_on_axis(self, tensor: Positions, target: Label, known: list[bool]) -> None:
-        """Require the target to be on the axis, as far as that isn't known."""
+        """Add the bounds of the axis as conditions, unless they are known to hold."""
         (step,), (count,) = tensor.steps, tensor.counts
         ends = [tensor.start, tensor.start + step * (count - 1)]
         if isinstance(target, Position) and len(target.terms) == 1 and target.terms[0][0] is S.One:
@@ -126,7 +125,7 @@ class Fitting:
             self.conditions.append(Form("ordered", (), (*low, target, *high)))
 
     def _limit_by_triangles(self) -> None:
-        """Turn triangles into limits of sums; a sum is empty where it ends before it begins."""
+        """Turn triangles into limits of sums; a sum with its end below its start is empty."""
         for factor in list(self.factors):
             tensor, term = factor
             if not isinstance(tensor, Triangle) or not same_length(*tensor.shape):
@@ -147,8 +146,7 @@ class Fitting:
 
 
 def _within(tensor: Positions) -> tuple[bool, bool]:
-    """Tell whether an index is known to be at least 0 and less than the count, since the position
-    that it names is on the axis."""
+    """Tell which bounds of an index, 0 and its count, its position on the axis implies."""
     (step,), (count,) = tensor.steps, tensor.counts
     last = tensor.length - 1
     if step == 1:
@@ -157,7 +155,7 @@ def _within(tensor: Positions) -> tuple[bool, bool]:
 
 
 def summed_over(inside: Form, summed: dict[Label, Limits]) -> Form:
-    """Return the sum over labels; an index that occurs in one position only is that position."""
+    """Sum over labels; an index that occurs in one position only is replaced by that position."""
     limits = []
     for label, (low, high) in summed.items():
         own = [found for found in inside.labels if label in indices(found)]
@@ -167,6 +165,6 @@ def summed_over(inside: Form, summed: dict[Label, Limits]) -> Form:
             inside = relabel(inside, {label: position(-place.value, [(S.One, label)])})
             low, high = (position(place.value, [(S.One, end)]) for end in (low, high))
         limits.append((label, low, high))
-    # Labels in the limits of another sum are summed outside of it.
+    # Labels in the limits of another sum belong to an outer sum.
     limits.sort(key=lambda limit: any(indices(end) for end in limit[1:]))
     return Form("sigma", [inside], tuple(limits)) if limits else inside

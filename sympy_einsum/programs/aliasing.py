@@ -1,6 +1,6 @@
-"""Aliasing of Python's expressions: which give a new array, and which a view.
+"""Analyse aliasing: which Python expressions return a new array, and which a view.
 
-An array may be changed as long as one name has it. ``known`` tells what a name stands for.
+An array may be modified as long as it has one name. ``known`` looks up the value of a name.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .evaluator import Closure
 from .names import Module, words
-from .reading import Closure
 from .values import NamedFunction, Value
 
-# Functions and methods, other than those of entries, whose results share no memory with their
+# Functions and methods, other than entrywise ones, whose results share no memory with their
 # arguments.
 _NEW = words("""
     zeros ones full zeros_like ones_like full_like array copy eye arange linspace einsum outer dot
@@ -24,8 +24,8 @@ _NEW = words("""
 _VIEWS = words("""T reshape swapaxes transpose""")
 
 
-def is_new(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
-    """Tell whether an expression gives an array that nothing else has."""
+def is_unaliased(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
+    """Tell whether an expression returns an array without another reference."""
     if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.List, ast.ListComp)):
         return True
     if not isinstance(node, ast.Call):
@@ -42,8 +42,8 @@ def is_new(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
     return function.attr in _NEW and all(option.arg != "copy" for option in node.keywords)
 
 
-def may_keep(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
-    """Tell whether an expression may give an array another name, or put it into a list."""
+def may_alias(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
+    """Tell whether an expression may alias an array by another name or a list."""
     return any(
         isinstance(inner, (ast.NamedExpr, ast.Lambda))
         or (isinstance(inner, ast.Attribute) and inner.attr == "append")
@@ -53,8 +53,8 @@ def may_keep(node: ast.expr, known: Callable[[ast.AST], Value]) -> bool:
 
 
 def is_view(node: ast.expr, name: str | None) -> bool:
-    """Tell whether an expression is ``np.asarray(name, ...)``, or a view of the array of a name
-    such as ``name[1:].T``, and hands that array to nothing else."""
+    """Tell whether an expression is ``np.asarray(name, ...)`` or a view such as ``name[1:].T``, and
+    doesn't let the array escape."""
     inside = node
     others: list[ast.expr] = []
     while not isinstance(inside, ast.Name):
@@ -83,13 +83,13 @@ def is_view(node: ast.expr, name: str | None) -> bool:
 
 
 def _is_unknown_call(node: ast.AST) -> bool:
-    """Tell whether an expression calls anything but the choice of a type."""
+    """Tell whether an expression calls anything but a choice of dtype."""
     return isinstance(node, ast.Call) and not (
         isinstance(node.func, ast.Attribute) and node.func.attr == "result_type"
     )
 
 
-def out_of(node: ast.expr) -> ast.expr | None:
-    """Return the array that the result of a call is written over."""
+def out_argument(node: ast.expr) -> ast.expr | None:
+    """Return the array of ``out=`` of a call."""
     options = node.keywords if isinstance(node, ast.Call) else []
     return next((o.value for o in options if o.arg == "out"), None)

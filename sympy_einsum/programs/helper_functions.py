@@ -1,4 +1,4 @@
-"""Functions that generated code brings along, read by what they mean."""
+"""Interpret the helper functions of generated code by their meaning."""
 
 from __future__ import annotations
 
@@ -36,8 +36,7 @@ def _cofactors(X: Operand, order: int, *directions: Operand) -> Operand:
 
 
 def _tie_averaged_subgradient(x: Operand, top: Operand, axis: ops.Axes = None) -> Operand:
-    """Where entries are equal to others, divided by how often they are; without their names, the
-    shares of the largest entries and of the smallest."""
+    """Return the tie-averaged subgradient of a maximum or minimum, given its result."""
     for found, shares in ((ops.max, ops.max_share), (ops.min, ops.min_share)):
         if top in (found(x, axis), found(x, axis, keepdims=True)):
             return shares(x, axis)
@@ -48,7 +47,7 @@ def _tie_averaged_subgradient(x: Operand, top: Operand, axis: ops.Axes = None) -
 def _scatter(
     values: Operand, lengths: Sequence[Value], *positions: Operand, once: bool = False
 ) -> Operand:
-    """Zeros, to which values are added at positions on the first axes."""
+    """Add values at positions on the first axes to zeros."""
     order = max(map(order_of, positions))
     at, count = shape_of(values)[:order], len(positions)
     rest = [order + count + k for k in range(order_of(values) - order)]
@@ -59,13 +58,13 @@ def _scatter(
 
 
 def _running_products(x: Operand, backwards: bool) -> Operand:
-    """1 and the running products along the last axis, or those from its end and 1."""
+    """Return 1 and the running products along the last axis, or those from its end and 1."""
     products = ops.interval_products(x)
     return products[..., :, -1] if backwards else products[..., 0, :]
 
 
 def _summed(weights: Operand, c: Operand, backwards: bool) -> Operand:
-    """Sums along the last axis, of c[i] weights[i, j] over i, or over j backwards."""
+    """Sum c[i] weights[i, j] over i, or over j for ``backwards``."""
     if backwards:
         return ops.matmul(weights, c[..., None])[..., 0]
     return ops.matmul(c[..., None, :], weights)[..., 0, :]
@@ -83,7 +82,7 @@ def _windows(
 
 @dataclass(frozen=True)
 class _Factors:
-    """A factored matrix of generated code; only functions of that code take it."""
+    """Represent a factorization, which only helper functions take."""
 
     matrix: Operand
 
@@ -100,7 +99,7 @@ def _of_factored(function: Callable[[Operand], Value]) -> Callable[[_Factors], V
 def _directional_derivative(
     function: Callable[[Operand], Operand], X: Operand, *directions: Operand
 ) -> Operand:
-    """Return the derivative of a function of a matrix in some directions."""
+    """Return the directional derivatives of a function of a matrix."""
     value = function(X)
     if not isinstance(value, AlongDirections):
         raise UnsupportedError("derivatives in directions are read of expm and matrix_power")
@@ -141,7 +140,7 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     "peak": lambda x, axis=None: ops.max(x, axis, keepdims=True),
     "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
 }
-# Functions whose results may share memory with arguments.
+# Helper functions whose results may share memory with arguments.
 _VIEWS = ("windows", "diagonal_in", "running_weights", "sums")
 
 
@@ -159,12 +158,12 @@ def _supporting() -> dict[str, NamedFunction]:
     )
 
 
-def supporting(node: ast.FunctionDef) -> NamedFunction | None:
+def helper_function(node: ast.FunctionDef) -> NamedFunction | None:
     """Return the implementation of a helper function of generated code; None for others."""
     return _supporting().get(ast.dump(node)) if node.name in _SUPPORT | _CHECKING else None
 
 
-# --- the check of arguments
+# --- argument checks
 
 
 def _checked(*args: Value) -> Value:
@@ -178,9 +177,8 @@ _CHECKING = {
 
 
 def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> bool:
-    """Tell whether these statements are the check of arguments that generated code begins with: a
-    quick test, and where it fails the whole check. It reads axis lengths, and changes nothing
-    else."""
+    """Tell whether statements are the argument check of generated code: a quick test, and the full
+    check if it fails. It defines axis lengths and has no other effect."""
     if not isinstance(whole, ast.If) or ast.unparse(whole.test) != "not fits":
         return False
     first, *rest = whole.body
@@ -190,15 +188,15 @@ def is_check(quick: ast.Try, whole: ast.stmt, known: Callable[[str], Value]) -> 
         and not (quick.orelse or quick.finalbody or whole.orelse)
         and _stored([quick.body[-1]]) == {"fits"}
         and isinstance(first, ast.Assign)
-        and _checks_what_it_gives(first)
+        and _reassigns_its_arguments(first)
         and all(known(name) is function for name, function in _CHECKING.items())
         and all(isinstance(s, ast.Assign) or _only_raises(s) for s in rest)
-        and _stored(rest) <= _stored(quick.body[:-1]) | {"_"}  # of a length that is known already
+        and _stored(rest) <= _stored(quick.body[:-1]) | {"_"}  # a length that is known already
     )
 
 
-def _checks_what_it_gives(assignment: ast.Assign) -> bool:
-    """Tell whether the arrays that are checked get their own names again."""
+def _reassigns_its_arguments(assignment: ast.Assign) -> bool:
+    """Tell whether the checked arrays are assigned to their own names."""
     target, call = assignment.targets[0], assignment.value
     if not isinstance(call, ast.Call) or ast.unparse(call.func) != "check_shapes":
         return False

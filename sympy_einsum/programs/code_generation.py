@@ -1,4 +1,4 @@
-"""Functions and their derivatives as text in Python, which reads back."""
+"""Generate Python source of functions and their derivatives, which can be parsed again."""
 
 from __future__ import annotations
 
@@ -26,37 +26,36 @@ def codegen(
     check: bool | None = None,
     semiring: object = None,
 ) -> str:
-    """Return the text of a Python function that evaluates expressions on arrays, for a file of its
-    own.
+    """Generate a Python module with a function that evaluates expressions on arrays.
 
     Parameters
     ==========
 
-    f, exprs : arguments and expressions as for :func:`lambdify`, or in their place a function
+    f, exprs : arguments and expressions as for :func:`lambdify`, or instead a function
         from :func:`parse_python` or :func:`from_function`
     backend : as for :func:`lambdify`
-    kind : ``"function"``, or what is made of it: ``"jvp"`` pushes tangents on, ``f_jvp(x, dx)``;
-        ``"vjp"`` pulls cotangents back, ``f_vjp(x, dy)``; ``"hvp"`` is the Hessian of a scalar
-        times a direction, ``f_hvp(x, dx)``. Several arguments have a tangent each, which come
-        after all of them; several results a cotangent each, ``dy1, dy2``
-    name : the function's name; that of a function that was read is its own, or ``f_jvp`` and so on
-    check : whether the function checks its arguments; by default if it is made of expressions
-    semiring : the name of one, as for :func:`lambdify`
+    kind : ``"function"``, or a derivative: ``"jvp"``, the Jacobian-vector product
+        ``f_jvp(x, dx)``; ``"vjp"``, the vector-Jacobian product ``f_vjp(x, dy)``; ``"hvp"``, the
+        Hessian-vector product of a scalar, ``f_hvp(x, dx)``. The tangents follow all arguments;
+        several results have cotangents ``dy1, dy2``
+    name : the function's name; by default for a parsed function its own, or ``f_jvp`` and so on
+    check : whether the function checks its arguments; by default unless ``f`` is a parsed function
+    semiring : its name, as for :func:`lambdify`
 
     Returns
     =======
 
-    A module as text: imports, supporting functions, and the function with a docstring that tells
-    the shapes of its arguments. It needs nothing but the array library. The text of a function that
-    was read has one line for each operation, each value its name; it isn't made for the least
-    memory, and :func:`parse_python` reads it again: derivatives of derivatives are written so.
+    The source of a module: imports, helper functions, and the function with a docstring that states
+    the shapes of its arguments. It needs only the array library. For a parsed function each
+    operation is one line and each value has its own name, not optimized for memory;
+    :func:`parse_python` parses it again, which gives derivatives of derivatives.
 
     Raises
     ======
 
     TensorError : the name is no identifier, or an expression has a free symbol that is no argument
     UnsupportedError : a function has no numerical code, the backend doesn't exist, something has no
-        meaning in the semiring, or that isn't given by its name
+        meaning in the semiring, or the semiring isn't given by name
 
     Examples
     ========
@@ -105,7 +104,7 @@ def _as_arguments(args: Any) -> tuple[Any, ...]:
 
 
 def _derivative(f: PythonFunction, kind: str) -> PythonFunction:
-    """Return the function of a kind that belongs to another."""
+    """Return the derivative of a function of a kind."""
     if kind not in _KINDS:
         raise TensorError(f"kind is one of {', '.join(_KINDS)}, not {kind!r}")
     leaves = list(_leaves(f.outputs))
@@ -137,20 +136,20 @@ def _leaves(outputs: Outputs) -> Iterator[Operand]:
 
 
 def _arranged(outputs: Outputs, values: Iterator[Operand]) -> Outputs:
-    """Values in the places of the outputs of a function."""
+    """Arrange values in the structure of a function's outputs."""
     if isinstance(outputs, (list, tuple)):
         return type(outputs)([_arranged(part, values) for part in outputs])
     return next(values)
 
 
 def _like(operand: Operand, name: str) -> Operand:
-    """A symbol for a tangent or cotangent."""
+    """Return a symbol for a tangent or cotangent."""
     shape = shape_of(operand)
     return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
 
 
 def _fresh(name: str, taken: set[str]) -> str:
-    """A name that isn't taken, and now is."""
+    """Return a name that isn't taken, and take it."""
     number, given = 2, name
     while given in taken:
         given, number = f"{name}{number}", number + 1

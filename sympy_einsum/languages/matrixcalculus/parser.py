@@ -1,4 +1,4 @@
-"""Parsing of text to nodes: the grammar, and errors that say where reading stopped."""
+"""Parse text to nodes: the grammar, and errors with positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..nodes import Parts, SyntaxNode, end_of, leaf
 
 
 class _ToNodes(ToNodes):
-    """With calls of several arguments and transposes."""
+    """Add calls of several arguments and transposes."""
 
     def arguments(self, parts: Parts) -> list[SyntaxNode]:
         return parts[::2]
@@ -34,7 +34,7 @@ _AFTER = re.compile(r"\.([\w.]*\.)?(\w+)(\(?)", re.ASCII)
 
 
 def _attribute(text: str, position: int) -> str:
-    """How an attribute as in Python, whose dot stands at a position, is written."""
+    """Translate a Python attribute, whose dot is at a position, for an error."""
     before, after = _BEFORE.search(text[:position]), _AFTER.match(text, position)
     if before and after and after[2] != "T":
         python = f"{before[0]}{after[0].removesuffix('(')} is Python's"
@@ -83,7 +83,7 @@ _GRAMMAR = Grammar(
 
 
 def read(text: str) -> SyntaxNode:
-    """Return the root node of a text; raises ParseError where the text leaves the grammar."""
+    """Parse a text to its root node; raises ParseError at a syntax error."""
     _GRAMMAR.check(text)
     root: SyntaxNode = _GRAMMAR.read(text, "sum")
     return root

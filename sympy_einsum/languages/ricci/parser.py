@@ -1,4 +1,4 @@
-"""Parsing of text to trees: the grammar, and errors that say where reading stopped."""
+"""Parse text to trees: the grammar, and errors with positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GROUP = re.compile(r"([\^_])\s*(?:([a-z]+)|\{([a-z\s]*)\})")
 
 
 class Equation(NamedTuple):
-    """A text: the indices on its left side, if it has one, and the tree."""
+    """Hold a text: the indices of its left side, if any, and the tree."""
 
     indices: str | None
     tree: SyntaxNode
@@ -25,8 +25,8 @@ class Equation(NamedTuple):
 
 
 class _ToNodes(ToNodes):
-    """With indices, which are the only child of a tensor's node, and sums and products of any
-    number of operands."""
+    """Add indices, the only child of a tensor's node, and sums and products of any number of
+    operands."""
 
     def sides(self, parts: Parts) -> Equation:
         name, *rest, _, tree = parts
@@ -72,7 +72,7 @@ class _ToNodes(ToNodes):
 
 
 def _chain(kind: str, operator: str, parts: Parts) -> SyntaxNode:
-    """A sum or product of any number of operands; its name has the operator before each."""
+    """Make a sum or product of any number of operands, named by the operators before each."""
     operators = ""
     operands = []
     for before, part in pairwise([None, *parts]):
@@ -84,7 +84,7 @@ def _chain(kind: str, operator: str, parts: Parts) -> SyntaxNode:
 
 
 def read_indices(text: str) -> list[tuple[str, str]]:
-    """Letters with their levels, in the order of the axes.
+    """Parse letters with their levels, in the order of the axes.
 
     >>> read_indices("^i_{jk}")
     [('i', '^'), ('j', '_'), ('k', '_')]
@@ -105,7 +105,7 @@ _GRAMMAR = Grammar(__package__, ("equation",), _ToNodes(), "A^i_j x^j", "+ - * /
 
 
 def read(text: str) -> Equation:
-    """Return the equation of a text; raises ParseError where it leaves the grammar."""
+    """Parse a text to an equation; raises ParseError at a syntax error."""
     _GRAMMAR.check(text)
     check_nesting(text)
     found = _GRAMMAR.read(text, "equation")

@@ -1,5 +1,6 @@
-"""Statements and functions of Python, read; where a condition depends on arguments, both of its
-branches are, and what they give is chosen between."""
+"""Execute Python statements symbolically.
+
+If a condition depends on arguments, both branches are executed, and their results merged."""
 
 from __future__ import annotations
 
@@ -10,20 +11,20 @@ from functools import partial
 from .. import operations as ops
 from ..core import TensorError
 from ..expressions import TensorExpr, order_of
-from .memory import is_new, is_view, may_keep, out_of
+from .aliasing import is_unaliased, is_view, may_alias, out_argument
+from .evaluator import Closure, ExpressionEvaluator, Scope
+from .helper_functions import helper_function, is_check
 from .names import bare, imported, items
-from .reading import Closure, ExpressionReader, Scope
-from .supporting import is_check, supporting
 from .values import BINARY, NamedFunction, Value, array, choose, truth, with_part
 
-# How a list of statements ends that doesn't return.
+# How a list of statements ends without returning.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
 _ENDS = {ast.Break: _BREAK, ast.Continue: _CONTINUE}
 MAX_DEPTH = 50
 
 
-class Reader(ExpressionReader):
-    """Reads the functions of a text."""
+class StatementInterpreter(ExpressionEvaluator):
+    """Execute the functions of a text symbolically."""
 
     def __init__(self, text: str, outer: Scope | None = None):
         super().__init__(text)
@@ -32,13 +33,13 @@ class Reader(ExpressionReader):
             self._define(statement)
 
     def _define(self, statement: ast.stmt) -> None:
-        """Execute a definition, import or assignment of a module; calls are left out."""
+        """Execute a definition, import or assignment of a module; skip calls."""
         if isinstance(statement, (ast.FunctionDef, ast.Import, ast.ImportFrom)):
             self.run([statement], self.globals)
         elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
             try:
                 self.run([statement], self.globals)
-            except TensorError:  # it is an error where it is used
+            except TensorError:  # its use is the error
                 for node in ast.walk(statement):
                     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                         self.globals.names.pop(node.id, None)
@@ -88,7 +89,7 @@ class Reader(ExpressionReader):
     # --- statements
 
     def run(self, statements: Sequence[ast.stmt], scope: Scope, in_loop: bool = False) -> Value:
-        """Execute statements; return their value, or a marker for how they end."""
+        """Execute statements; return their value, or a marker of how they end."""
         pending = list(statements)[::-1]
         while pending:
             statement = pending.pop()
@@ -103,7 +104,7 @@ class Reader(ExpressionReader):
                 if known is not None:
                     pending += (statement.body if known else statement.orelse)[::-1]
                 elif _leaves(statement):
-                    return self._either(statement, condition, pending[::-1], scope, in_loop)
+                    return self._select_return(statement, condition, pending[::-1], scope, in_loop)
                 else:
                     self._merge(statement, condition, scope)
             elif isinstance(statement, (ast.For, ast.While)):
@@ -124,14 +125,14 @@ class Reader(ExpressionReader):
 
     def _is_check(self, quick: ast.Try, pending: list[ast.stmt], scope: Scope) -> bool:
         def known(name: str) -> Value:
-            return self._known(scope, ast.Name(name, ast.Load()))
+            return self._named_value(scope, ast.Name(name, ast.Load()))
 
         return bool(pending) and is_check(quick, pending[-1], known)
 
-    def _either(
+    def _select_return(
         self, statement: ast.If, condition: Value, rest: list[ast.stmt], scope: Scope, in_loop: bool
     ) -> Value:
-        """Return the result of a function of which one branch returns, chosen by a condition."""
+        """Select the result of a function in which one branch of a condition returns."""
         if in_loop:
             self.fail(statement, "how far the loop goes depends on this condition on the arguments")
         before, fresh = dict(scope.names), set(scope.fresh)
@@ -146,7 +147,7 @@ class Reader(ExpressionReader):
         return self.trying(statement, choose, condition, *results)
 
     def _merge(self, statement: ast.If, condition: Value, scope: Scope) -> None:
-        """Merge the names of both branches of a condition after which both continue."""
+        """Merge the scopes of two branches that both continue."""
         before, fresh = dict(scope.names), set(scope.fresh)
         ends = []
         self.branches += 1
@@ -165,7 +166,7 @@ class Reader(ExpressionReader):
         scope.fresh = (yes.fresh & no.fresh) - changed
 
     def _loop(self, statement: ast.For | ast.While, scope: Scope) -> Value:
-        for _ in self._turns(statement, scope):
+        for _ in self._iterations(statement, scope):
             result = self.run(statement.body, scope, True)
             if result is _BREAK:
                 return _ON
@@ -173,7 +174,7 @@ class Reader(ExpressionReader):
                 return result
         return self.run(statement.orelse, scope, True)
 
-    def _turns(self, statement: ast.For | ast.While, scope: Scope) -> Iterator[None]:
+    def _iterations(self, statement: ast.For | ast.While, scope: Scope) -> Iterator[None]:
         if isinstance(statement, ast.While):
             while self.known_truth(statement.test, scope):
                 yield
@@ -187,16 +188,16 @@ class Reader(ExpressionReader):
             return
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         name = targets[0].id if len(targets) == 1 and isinstance(targets[0], ast.Name) else None
-        is_own = is_new(statement.value, partial(self._known, scope))
+        is_own = is_unaliased(statement.value, partial(self._named_value, scope))
         keeps = is_own or (name in scope.fresh and is_view(statement.value, name))
-        out = out_of(statement.value)
+        out = out_argument(statement.value)
         if out is not None:
-            value = self._written_over(statement.value, out, scope)
+            value = self._call_with_out(statement.value, out, scope)
             keeps = isinstance(out, ast.Name) and out.id == name
             if not keeps:
-                self.value(out, scope)  # from now on the array has another name too
+                self.value(out, scope)  # now the array has an alias
         elif is_own:
-            value = self._used(statement.value, scope)
+            value = self._operand_or_view(statement.value, scope)
         else:
             value = self.value(statement.value, scope)
         for target in targets:
@@ -204,18 +205,16 @@ class Reader(ExpressionReader):
         if name is not None and keeps:
             scope.fresh.add(name)
 
-    def _used(self, node: ast.expr, scope: Scope) -> Value:
-        """A value that is only computed with: arrays of which it is a view keep belonging to their
-        names alone, as for ``operand``."""
+    def _operand_or_view(self, node: ast.expr, scope: Scope) -> Value:
+        """Evaluate an operand; views of arrays don't count as aliases, as in ``operand``."""
         before = set(scope.fresh)
         value = self.operand(node, scope)
-        if isinstance(value, TensorExpr) and not may_keep(node, partial(self._known, scope)):
+        if isinstance(value, TensorExpr) and not may_alias(node, partial(self._named_value, scope)):
             scope.fresh |= before
         return value
 
-    def _known(self, scope: Scope, node: ast.AST) -> Value:
-        """Look up the value of a name, None of anything else; the array keeps belonging to the name
-        alone."""
+    def _named_value(self, scope: Scope, node: ast.AST) -> Value:
+        """Look up a name without aliasing its array; return None for other nodes."""
         if not isinstance(node, ast.Name):
             return None
         owner = scope.owner(node.id)
@@ -226,16 +225,17 @@ class Reader(ExpressionReader):
         except KeyError:
             return None
 
-    def _written_over(self, node: ast.expr, out: ast.expr, scope: Scope) -> Value:
-        """``np.add(a, b, out=c)``, whose result takes the place of an array; casts that NumPy
-        refuses change no value."""
+    def _call_with_out(self, node: ast.expr, out: ast.expr, scope: Scope) -> Value:
+        """Execute ``np.add(a, b, out=c)``; the options for casts are ignored."""
         assert isinstance(node, ast.Call)
         function = self.value(node.func, scope)
         if not isinstance(function, NamedFunction) or not function.is_entrywise:
             self.fail(node, "out= is read of NumPy's functions of entries only; assign the result")
         options = [o for o in node.keywords if o.arg not in ("out", "casting")]
-        value = self._used(ast.copy_location(ast.Call(node.func, node.args, options), node), scope)
-        old = self._changed(out, scope)
+        value = self._operand_or_view(
+            ast.copy_location(ast.Call(node.func, node.args, options), node), scope
+        )
+        old = self._modifiable(out, scope)
         if not isinstance(old, TensorExpr) or not old.order:
             self.fail(out, "only arrays and their entries can be written over")
         new = self.trying(node, ops.broadcast_to, value, old.shape)
@@ -243,10 +243,10 @@ class Reader(ExpressionReader):
         return new
 
     def _store(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """``target = value``; arrays are changed as long as only one name has them."""
+        """Execute ``target = value``; arrays without an alias may be modified."""
         if isinstance(target, ast.Subscript):
             target = self._as_diagonal(target, scope)
-            base = self._changed(target.value, scope)
+            base = self._modifiable(target.value, scope)
             index = self.index(target.slice, scope)
             if isinstance(base, list):
                 self.check_may_change(target)
@@ -261,11 +261,11 @@ class Reader(ExpressionReader):
             self.bind(target, value, scope)
 
     def _as_diagonal(self, target: ast.Subscript, scope: Scope) -> ast.Subscript:
-        """``A.ravel()[:: n + 1]`` as the diagonal that it is, whatever the length n."""
+        """Recognise ``A.ravel()[:: n + 1]`` as the diagonal, for symbolic n too."""
         call, cut = self._view_call(target.value, scope), target.slice
         if call is None or call[0] is not None or not isinstance(cut, ast.Slice):
             return target
-        base = self._changed(call[1], scope)
+        base = self._modifiable(call[1], scope)
         if cut.lower or cut.upper or cut.step is None or not isinstance(base, TensorExpr):
             return target
         rows, *columns = base.shape
@@ -276,8 +276,8 @@ class Reader(ExpressionReader):
         found = ast.Subscript(diagonal, ast.Constant(...), ast.Store())
         return ast.fix_missing_locations(ast.copy_location(found, target))
 
-    def _changed(self, node: ast.expr, scope: Scope) -> Value:
-        """An array, or a view of one, that is about to be changed."""
+    def _modifiable(self, node: ast.expr, scope: Scope) -> Value:
+        """Return an array to modify; ParseError if it may have an alias."""
         if isinstance(node, ast.Name):
             owner = scope.owner(node.id)
             value = None if owner is None else owner.names[node.id]
@@ -289,7 +289,7 @@ class Reader(ExpressionReader):
                 f"begin with {node.id} = np.array(...), or write {node.id} = {node.id} + ...",
             )
         if isinstance(node, ast.Subscript):
-            base = self._changed(node.value, scope)
+            base = self._modifiable(node.value, scope)
             inside = self.trying(node, lambda: base[self.index(node.slice, scope)])
             if isinstance(base, list) and not isinstance(inside, list):
                 self.fail(node, "an array in a list may have a name too: assign a new one to it")
@@ -298,7 +298,7 @@ class Reader(ExpressionReader):
         if call is None:
             self.fail(node, "this can't be assigned to; assign to an array, its entries or slices")
         subscripts, inner = call
-        base = self._changed(inner, scope)
+        base = self._modifiable(inner, scope)
         if subscripts is None:
             return self.trying(node, ops.ravel, base)
         return self.trying(node, ops.einsum, subscripts, base)
@@ -309,7 +309,7 @@ class Reader(ExpressionReader):
         if not isinstance(node, ast.Call) or node.keywords:
             return None
         if not isinstance(node.func, ast.Attribute):
-            function = self._known(scope, node.func)
+            function = self._named_value(scope, node.func)
             is_diagonal = isinstance(function, NamedFunction) and function.name == "diagonal_in"
             return ("ii->i", node.args[0]) if is_diagonal and len(node.args) == 1 else None
         if node.func.attr == "ravel" and not node.args:
@@ -322,20 +322,20 @@ class Reader(ExpressionReader):
         return None
 
     def _store_view(self, node: ast.expr, value: Value, scope: Scope) -> None:
-        """Give an array, or a view of one, another value."""
+        """Assign to an array or a view of one."""
         if isinstance(node, ast.Name):
             scope.names[node.id] = value
             scope.fresh.add(node.id)
             return
         if isinstance(node, ast.Subscript):
-            inner, base = node.value, self._changed(node.value, scope)
+            inner, base = node.value, self._modifiable(node.value, scope)
             index = self.index(node.slice, scope)
             new = self.trying(node, with_part, base, index, value)
         else:
             call = self._view_call(node, scope)
             assert call is not None
             subscripts, inner = call
-            base = self._changed(inner, scope)
+            base = self._modifiable(inner, scope)
             if subscripts is None:
                 new = self.trying(node, ops.reshape, value, base.shape)
             else:
@@ -344,22 +344,23 @@ class Reader(ExpressionReader):
 
     def _augmented(self, statement: ast.AugAssign, scope: Scope) -> None:
         target, apply = statement.target, BINARY[type(statement.op)]
-        right = self._used(statement.value, scope)
+        right = self._operand_or_view(statement.value, scope)
         if isinstance(target, ast.Name):
             owner = scope.owner(target.id)
             old = None if owner is None else owner.names[target.id]
             if isinstance(old, list):
                 self.fail(statement, "lists grow by append, or write a = a + b")
             if isinstance(old, TensorExpr) and old.order:
-                old = self._changed(target, scope)
+                old = self._modifiable(target, scope)
             elif owner is None:
                 old = self.value(target, scope)
         elif isinstance(target, ast.Subscript):
             target = self._as_diagonal(target, scope)
-            base = self._changed(target.value, scope)
+            base = self._modifiable(target.value, scope)
             index = self.index(target.slice, scope)
             old = self.trying(target, lambda: base[index])
-            if isinstance(base, list) and isinstance(old, (list, TensorExpr)) and _has_parts(old):
+            is_aliasable = isinstance(old, list) or (isinstance(old, TensorExpr) and old.order)
+            if isinstance(base, list) and is_aliasable:
                 self.fail(target, "what is in the list may have a name too: assign a new value")
         else:
             self.fail(target, "attributes can't be assigned to")
@@ -373,16 +374,16 @@ class Reader(ExpressionReader):
             self._store(target, new, scope)
 
     def _expression(self, statement: ast.Expr, scope: Scope) -> None:
-        out = out_of(statement.value)
+        out = out_argument(statement.value)
         if out is not None:
-            self._written_over(statement.value, out, scope)
+            self._call_with_out(statement.value, out, scope)
         elif not isinstance(statement.value, ast.Constant):  # a docstring
             self.value(statement.value, scope)
 
     def _function(self, statement: ast.FunctionDef, scope: Scope) -> None:
         self.bind(
             ast.copy_location(ast.Name(statement.name, ast.Store()), statement),
-            supporting(statement) or self.closure(statement, scope),
+            helper_function(statement) or self.closure(statement, scope),
             scope,
         )
 
@@ -402,11 +403,11 @@ class Reader(ExpressionReader):
             scope.names[name] = value
 
     def _nothing(self, statement: ast.stmt, scope: Scope) -> None:
-        """Ignore a statement that changes no value."""
+        """Ignore a statement without effect on values."""
 
 
 def _silences(statement: ast.With) -> bool:
-    """Tell whether a block only lacks warnings, as ``with np.errstate(all="ignore"):`` says."""
+    """Tell whether a block is ``with np.errstate(all="ignore"):`` or the like."""
     for item in statement.items:
         call = item.context_expr
         if not isinstance(call, ast.Call) or item.optional_vars is not None or call.args:
@@ -420,7 +421,7 @@ def _silences(statement: ast.With) -> bool:
 
 
 def _leaves(statement: ast.If) -> bool:
-    """Tell whether a branch returns, or leaves a loop."""
+    """Tell whether a branch returns or leaves a loop."""
     inside = [*statement.body, *statement.orelse]
     while inside:
         node = inside.pop()
@@ -431,25 +432,21 @@ def _leaves(statement: ast.If) -> bool:
     return False
 
 
-def _has_parts(value: Value) -> bool:
-    return isinstance(value, list) or bool(order_of(value))
-
-
 def _with_diagonal(base: TensorExpr, subscripts: str, value: Value) -> Value:
-    """A tensor after its diagonal has got another value."""
+    """Return a tensor with its diagonal replaced."""
     old = ops.einsum(subscripts, base)
     change = ops.broadcast_to(ops.subtract(array(value), old), old.shape)
     return ops.add(base, ops.einsum("->".join(subscripts.split("->")[::-1]), change))
 
 
 _RUN: dict[type[ast.stmt], Callable[..., None]] = {
-    ast.Assign: Reader._assign,
-    ast.AnnAssign: Reader._assign,
-    ast.AugAssign: Reader._augmented,
-    ast.Expr: Reader._expression,
-    ast.FunctionDef: Reader._function,
-    ast.Import: Reader._import,
-    ast.ImportFrom: Reader._import,
-    ast.Pass: Reader._nothing,
-    ast.Assert: Reader._nothing,
+    ast.Assign: StatementInterpreter._assign,
+    ast.AnnAssign: StatementInterpreter._assign,
+    ast.AugAssign: StatementInterpreter._augmented,
+    ast.Expr: StatementInterpreter._expression,
+    ast.FunctionDef: StatementInterpreter._function,
+    ast.Import: StatementInterpreter._import,
+    ast.ImportFrom: StatementInterpreter._import,
+    ast.Pass: StatementInterpreter._nothing,
+    ast.Assert: StatementInterpreter._nothing,
 }
