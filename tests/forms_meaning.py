@@ -141,7 +141,7 @@ class Meaning:
     def _logdet(self, form, env):
         return np.linalg.slogdet(self.of(form.parts[0], env))[1]
 
-    def _placed(self, form, env):
+    def _applied(self, form, env):
         return self.body(form.data, self.all(form, env))
 
     def body(self, body, values):
