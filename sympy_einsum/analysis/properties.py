@@ -21,9 +21,9 @@ from sympy import Dummy, Expr, S, exp, factor
 from ..core import cached, same_length, sigmoid, tuning
 from ..expressions import (
     Adj,
-    AlongDirections,
     Constant,
     Det,
+    DirectionalFunction,
     Einsum,
     Elementwise,
     Extremum,
@@ -325,7 +325,7 @@ def is_symmetric(node: Operand) -> Answer:
         return node.is_symmetric
     if isinstance(node, Constant):
         return bool((node.array == node.array.T).all())
-    if isinstance(node, (Inv, Adj, AlongDirections)):
+    if isinstance(node, (Inv, Adj, DirectionalFunction)):
         return (yield from all_of(is_symmetric, node.operands))
     if isinstance(node, (Elementwise, TensorAdd)):
         if squared_difference(node) is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..core import Shape
 from ..expressions import (
-    AlongDirections,
+    DirectionalFunction,
     Expm,
     MatrixPower,
     Operand,
@@ -53,20 +53,20 @@ def _repeated(tensor: TensorExpr, outer: Shape) -> Operand:
     return contract((tensor,), (axes[len(outer) :],), axes, dict(enumerate(shape)))
 
 
-def _directions(node: AlongDirections, place: int, other: Operand, outer: Shape) -> Operand:
+def _directions(node: DirectionalFunction, place: int, other: Operand, outer: Shape) -> Operand:
     """The derivative that has another direction, at the place of one of the operands; more than
     one for stacks of directions. That by the matrix has one direction more."""
     kept = [own for k, own in enumerate(node.operands) if k != place or not k]
-    return node.along(*[_repeated(own, outer) for own in kept], other)
+    return node.with_operands(*[_repeated(own, outer) for own in kept], other)
 
 
-def _pullback(node: AlongDirections, place: int, cotangent: Operand, outer: Shape) -> Operand:
+def _pullback(node: DirectionalFunction, place: int, cotangent: Operand, outer: Shape) -> Operand:
     """tr(G' D f(X)[E]) is tr(E' D f(X)[G']'), and so for more directions, since the derivatives of
     tr(F(X)) with F' = f are symmetric in them."""
     return _transposed_matrices(_directions(node, place, _transposed_matrices(cotangent), outer))
 
 
-def _pushforward(node: AlongDirections, place: int, tangent: Operand, inner: Shape) -> Operand:
+def _pushforward(node: DirectionalFunction, place: int, tangent: Operand, inner: Shape) -> Operand:
     """The derivative by X has the tangent for another direction; that by a direction, in which it
     is linear, has it in the place of that [H, §3.1]."""
     axes = list(range(node.order + len(inner)))

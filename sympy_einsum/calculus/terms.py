@@ -22,8 +22,8 @@ from sympy import Expr, Function, Piecewise, S, log
 
 from ..core import NodeTable, derivative, is_choice, may_be_infinite
 from ..expressions import (
-    AlongDirections,
     Constant,
+    DirectionalFunction,
     Einsum,
     Elementwise,
     Extremum,
@@ -235,7 +235,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Positions: _NO_OPERANDS,
         Triangle: _NO_OPERANDS,
         Fourier: _NO_OPERANDS,
-        **dict.fromkeys([*CARRIERS, AlongDirections], "the sweeps apply it to what comes by"),
+        **dict.fromkeys([*CARRIERS, DirectionalFunction], "the sweeps apply it to what comes by"),
         **dict.fromkeys([OneHot, Ranking, ExtremumShare], _CONSTANT),
     },
 )

@@ -1,4 +1,4 @@
-"""The search for orders of pairwise contraction, by opt_einsum or by our choice."""
+"""Orders of pairwise contraction, and their costs for symbolic lengths."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Optimizer: TypeAlias = Any
 
 
 def check_optimizer(optimize: Optimizer) -> None:
-    """Raise an error for what opt_einsum can't find orders by."""
+    """Raise an error unless opt_einsum accepts an optimizer."""
     if isinstance(optimize, str):
         try:
             opt_einsum.paths.get_path_fn(optimize)
@@ -47,8 +47,8 @@ def check_optimizer(optimize: Optimizer) -> None:
 def contraction_path(
     terms: Terms, output: Indices, sizes: Sizes, optimize: Optimizer = "auto"
 ) -> Path:
-    """Find an order of pairwise contractions, as numbers of operands and results: results are
-    numbered on from the operands. ``optimize`` is opt_einsum's, where "auto" is our choice.
+    """Find an order of pairwise contractions, as pairs of numbers: operands come first, then
+    results in the order of the steps. ``optimize`` is opt_einsum's option, "auto" our search.
 
     >>> contraction_path(((0, 1), (1, 2), (2,)), (0,), ((0, 9), (1, 9), (2, 9)))
     [(1, 2), (0, 3)]
@@ -68,8 +68,8 @@ def contraction_path(
 
 
 def _numbered(path: Iterable[Sequence[int]], numbers: Iterable[int], total: int = 0) -> Path:
-    """opt_einsum's positions in a shrinking list of operands as numbers; ``total`` is how many
-    have been given, where that is more than there are operands."""
+    """Convert opt_einsum's positions in a shrinking list of operands to numbers that don't change;
+    results get the numbers from ``total`` on (default: the number of operands)."""
     pending = list(numbers)
     total = total or len(pending)
     steps: Path = []
@@ -84,7 +84,8 @@ IndexSet = frozenset[int]
 
 
 def _search_path(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int]) -> Path:
-    """Dynamic programming where it ends soon, a greedy search elsewhere."""
+    """Contract the leaves, then search by dynamic programming if that is fast enough, else
+    greedily."""
     steps, left, terms = _without_leaves(terms, output, size)
     if len(left) == 1:
         return steps
@@ -102,11 +103,12 @@ def _search_path(terms: list[IndexSet], output: IndexSet, size: Mapping[int, int
 def _without_leaves(
     terms: Sequence[IndexSet], output: IndexSet, size: Mapping[int, int]
 ) -> tuple[Path, list[int], list[IndexSet]]:
-    """Return the steps that are right whatever the others are, what they leave, and the labels of
-    all operands and results: operands with the same labels are multiplied, and one that has labels
-    with a single other operand only is summed with that, the longest first. Doing so later would
-    multiply the cost of each step before by the length of the leaf, and save at most the first: a
-    short leaf of a small product is left to the search."""
+    """Contract the operands whose partner is certain; return these steps, the numbers of the
+    operands and results that remain, and the labels of all."""
+    # Operands with the same labels are multiplied, and a leaf, whose labels are those of one other
+    # operand only, is summed with it, the longest first. Summing it later would multiply the cost
+    # of each step before by the length of the leaf, and save at most the first: a short leaf of a
+    # small product is left to the search.
     shortest = tuning.MIN_LEAF_ENTRIES if len(terms) <= tuning.MAX_OUTER_OPERANDS else 0
     found = list(terms)
     holders = _holders(found)
@@ -241,15 +243,15 @@ def _order_depends(
 ) -> bool:
     """Tell whether the order for nominal lengths is a bad one for some others."""
     contraction = Contraction(terms, output, lengths)
-    trials = [dict.fromkeys(symbols, n) for n in tuning.TRIED_LENGTHS]
+    samples = [dict.fromkeys(symbols, n) for n in tuning.TRIED_LENGTHS]
     generator = Random(0)
-    trials += [
+    samples += [
         {s: generator.choice(tuning.TRIED_LENGTHS) for s in symbols}
         for _ in range(tuning.MAX_LENGTH_DRAWS)
     ]
     return not all(
         path_is_near_optimal(contraction, {}, {s: Integer(n) for s, n in values.items()}, optimize)
-        for values in trials[: len(tuning.TRIED_LENGTHS) if len(symbols) == 1 else None]
+        for values in samples[: len(tuning.TRIED_LENGTHS) if len(symbols) == 1 else None]
     )
 
 

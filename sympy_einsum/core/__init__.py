@@ -1,4 +1,5 @@
-"""Errors, graph walks, lengths, indices, scalar functions: all below nodes."""
+"""Errors, graph walks, lengths, indices, contraction order, scalar functions: nothing that needs
+nodes."""
 
 from . import scalar_table as scalar_table, tuning as tuning
 from .activations import (
@@ -98,7 +99,6 @@ from .other_names import (
     hint as hint,
     with_hints as with_hints,
 )
-from .own_functions import OwnFunction as OwnFunction, function as function
 from .passes import NODE_TABLES as NODE_TABLES, NodeTable as NodeTable
 from .removable import bose as bose, sinhc as sinhc
 from .rounding import (
@@ -141,10 +141,11 @@ from .stable_forms import (
 )
 from .stock_types import StockAtom as StockAtom, StockExpr as StockExpr
 from .traversal import children as children, postorder as postorder, transform as transform
-from .unknown_functions import (
+from .undefined_functions import (
     as_stock_derivative as as_stock_derivative,
     named_derivatives as named_derivatives,
     origin_of as origin_of,
     with_stock_derivatives as with_stock_derivatives,
 )
+from .user_functions import UserFunction as UserFunction, function as function
 from .whole_functions import WholeFunction as WholeFunction

@@ -1,6 +1,6 @@
 """Rectifiers, logistic functions and choices, which SymPy lacks.
 
-Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class relu(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         if x.is_nonnegative:
             return x
         return S.Zero if x.is_nonpositive else None
@@ -51,7 +51,7 @@ class step(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr, at_0: Expr = S.Zero) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         if x.is_positive:
             return S.One
         if x.is_zero:
@@ -87,7 +87,7 @@ class masked(WholeFunction):
 
     @classmethod
     def eval(cls, weight: Expr, value: Expr) -> Expr | None:
-        """Known values, and the product where the weight isn't 0; a number stands in front."""
+        """Evaluate where the weight is 0 or known not to be, and move a number to the front."""
         if weight.is_zero or value.is_zero:
             return S.Zero
         if weight.is_zero is False:
@@ -103,16 +103,16 @@ class masked(WholeFunction):
 
 
 class _WithoutNan(WholeFunction):
-    """The larger or smaller of two numbers; where one isn't a number, the other."""
+    """Base of the larger and the smaller of two numbers, of which a nan is ignored."""
 
     nargs = 2
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate numbers."""
         row = row_of(cls)
-        known = a.is_number and b.is_number and S.NaN not in (a, b)
-        return row.definition(a, b) if known and row and row.definition else None
+        are_numbers = a.is_number and b.is_number and S.NaN not in (a, b)
+        return row.definition(a, b) if are_numbers and row and row.definition else None
 
 
 class fmax(_WithoutNan):
@@ -188,13 +188,13 @@ class logaddexp(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """One argument that is zero makes a softplus."""
+        """Return a softplus where one argument is 0."""
         if a.is_zero:
             return softplus(b)
         return softplus(a) if b.is_zero else None
 
 
-# --- of these -------------------------------------------------------------------------------------
+# --- compositions ---------------------------------------------------------------------------------
 
 
 def log_sigmoid(x: Expr) -> Expr:
@@ -215,7 +215,7 @@ def gelu(x: Expr) -> Expr:
 def gelu_tanh(x: Expr) -> Expr:
     """The approximation x (1 + tanh(sqrt(2/pi) (x + 0.044715 x**3))) / 2 of gelu, which JAX
     computes by default."""
-    # The tail of 1 + tanh has no digits.
+    # 1 + tanh cancels for negative x.
     return x * sigmoid(sqrt(8 / pi) * (x + Rational(44715, 10**6) * x**3))
 
 

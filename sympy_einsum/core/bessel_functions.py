@@ -1,6 +1,5 @@
-"""Bessel functions that SymPy lacks, and derivatives and code of those that stand in the table,
-:mod:`scalar_table`, for more than a line.
-"""
+"""Bessel functions that SymPy lacks, and the derivatives and code that take more than a line of the
+table, :mod:`scalar_table`."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ class spherical_in(WholeFunction):
 
     @classmethod
     def eval(cls, order: Expr, x: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         if x.is_zero:
             return S.One if order.is_zero else S.Zero
         return None
@@ -52,7 +51,7 @@ class ive(WholeFunction):
 
     @classmethod
     def eval(cls, order: Expr, x: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         return S.One if x.is_zero and order.is_zero else None
 
 
@@ -83,34 +82,34 @@ class powbesselk(WholeFunction):
 
     @classmethod
     def eval(cls, order: Expr, x: Expr) -> Expr | None:
-        """The limit at 0."""
+        """Evaluate the limit at 0."""
         if x.is_zero and order.is_positive:
             return 2 ** (order - 1) * gamma(order)
         return None
 
 
-# --- for their rows ------------------------------------------------------------------------------
+# --- derivatives and code of the rows ------------------------------------------------------------
 
 
 def spherical_derivative(order: Expr, x: Expr) -> Partials:
-    # By two other orders, without a quotient.
+    # In terms of the adjacent orders, without a quotient.
     if order.is_zero:
         return None, -jn(1, x)
-    below = jn(order - 1, x) if order != 1 else sinc(x)
-    return None, (order * below - (order + 1) * jn(order + 1, x)) / (2 * order + 1)
+    lower = jn(order - 1, x) if order != 1 else sinc(x)
+    return None, (order * lower - (order + 1) * jn(order + 1, x)) / (2 * order + 1)
 
 
 def modified_spherical_derivative(order: Expr, x: Expr) -> Partials:
     if order.is_zero:
         return None, spherical_in(1, x)
-    below, above = spherical_in(order - 1, x), spherical_in(order + 1, x)
-    return None, (order * below + (order + 1) * above) / (2 * order + 1)
+    lower, upper = spherical_in(order - 1, x), spherical_in(order + 1, x)
+    return None, (order * lower + (order + 1) * upper) / (2 * order + 1)
 
 
 def scaled_code(kind: str) -> Callable[[Expr, Expr], str]:
-    # Some libraries have those of orders 0 and 1 only.
+    # Some libraries have only the orders 0 and 1.
     def code(order: Expr, x: Expr) -> str:
-        if kind == "k" and (half := _below_half_integer(order)) is not None:
+        if kind == "k" and (half := _floor_of_half_integer(order)) is not None:
             return _decaying_code(half, "")
         if order in (0, 1):
             return f"special.{kind}{order}e({{1}})"
@@ -120,9 +119,9 @@ def scaled_code(kind: str) -> Callable[[Expr, Expr], str]:
 
 
 def bessel_code(kind: str) -> Callable[[Expr, Expr], str]:
-    # Those of half-integer orders are elementary: the spherical ones times a square root.
+    # Half-integer orders are elementary: spherical Bessel functions times a square root.
     def code(order: Expr, x: Expr) -> str:
-        half = _below_half_integer(order)
+        half = _floor_of_half_integer(order)
         if half is None:
             return f"special.{kind}v({{0}}, {{1}})"
         if kind == "k":
@@ -133,7 +132,7 @@ def bessel_code(kind: str) -> Callable[[Expr, Expr], str]:
             text = f"{root} * special.spherical_in{sphere}"
             decaying = f"{2 / pi!r} * {_decaying_code(half, ' * np.exp(-{1})')}"
             return text if order.is_positive else f"{text} {sign_of_half or '+'} {decaying}"
-        # J of order -(n + 1/2) is (-1)^(n + 1) times Y of the opposite order, which has that of J.
+        # J of order -(n + 1/2) is (-1)^(n + 1) times Y of order n + 1/2, and conversely.
         is_first = (kind == "j") == bool(order.is_positive)
         if is_first:
             sign = "-" if kind == "y" and half % 2 else ""
@@ -146,8 +145,8 @@ def bessel_code(kind: str) -> Callable[[Expr, Expr], str]:
     return code
 
 
-def _below_half_integer(order: Expr) -> int | None:
-    """Return the n of an order n + 1/2 or -(n + 1/2), None for others."""
+def _floor_of_half_integer(order: Expr) -> int | None:
+    """Return n for the orders n + 1/2 and -(n + 1/2), None for others."""
     if not order.is_Number or not order.is_finite:
         return None
     twice = abs(2 * float(order))
@@ -155,8 +154,8 @@ def _below_half_integer(order: Expr) -> int | None:
 
 
 def _decaying_code(half: int, factor: str) -> str:
-    """Return the code of K of order n + 1/2: a factor, such as its exponential, times positive
-    terms in powers of 1/x."""
+    """Return code for K of order n + 1/2: a factor, such as exp(-x), times a polynomial in 1/x with
+    positive coefficients."""
     series = ""
     for number in _series(half)[::-1]:
         series = f"({number!r} + {series} / {{1}})" if series else repr(number)
@@ -165,9 +164,9 @@ def _decaying_code(half: int, factor: str) -> str:
 
 
 def adjacent_mean(function: Callable[[Expr, Expr], Expr], order: Expr, x: Expr) -> Expr:
-    # The mean of the two orders beside one; those of 1 and -1 are one function.
-    above = function(order + 1, x)
-    return above if order.is_zero else (function(order - 1, x) + above) / 2
+    # The mean of the adjacent orders; orders 1 and -1 are the same function.
+    upper = function(order + 1, x)
+    return upper if order.is_zero else (function(order - 1, x) + upper) / 2
 
 
 def powbesselk_derivative(order: Expr, x: Expr) -> Partials:
@@ -181,12 +180,12 @@ def powbesselk_derivative(order: Expr, x: Expr) -> Partials:
 
 
 def powbesselk_code(order: Expr, x: Expr) -> str:
-    half = _below_half_integer(order)
+    half = _floor_of_half_integer(order)
     power = "special.kv({0}, {1}) * {1}**{0}"
     if not order.is_number or not order.is_positive:
         return power
     if half is None:
-        # Next to 0 the function overflows, and the power vanishes.
+        # Near 0 the Bessel function overflows and the power underflows.
         least = 10.0 ** min(-9, max(-300, -200 / float(order)))
         limit = float(powbesselk(order, S.Zero))
         return f"np.where(np.abs({{1}}) < {least!r}, {limit!r}, {power})"
@@ -197,8 +196,8 @@ def powbesselk_code(order: Expr, x: Expr) -> str:
 
 
 def decaying_derivative(order: Expr, x: Expr) -> Partials:
-    # That of x**order * besselk(order, x) is -x**order * besselk(order - 1, x), without what the
-    # mean of the orders beside one leaves.
+    # Gives -x**order * besselk(order - 1, x) for x**order * besselk(order, x): the terms cancel
+    # exactly, which those of the mean of the adjacent orders don't.
     if not order.is_number:
         return None, besselk(order, x).diff(x)
     order = abs(order)
@@ -210,13 +209,13 @@ def scaled_derivative(order: Expr, x: Expr) -> Partials:
 
 
 def airy_code(place: int) -> str:
-    # SciPy's is nan where it begins to overflow.
+    # SciPy's function is nan from where it begins to overflow.
     scaled = f"special.airye({{0}})[{place}] * np.exp(np.maximum({{0}}, 0)**1.5 * (2/3))"
     return f"np.where({{0}} > 100, {scaled}, special.airy({{0}})[{place}])"
 
 
 def _series(half: int) -> list[float]:
-    """Return the coefficients of the polynomial in 1/x in the function K of order n + 1/2."""
+    """Return the coefficients of the polynomial in 1/x in K of order n + 1/2."""
     return [
         factorial(half + k) / (factorial(k) * factorial(half - k) * 2**k) for k in range(half + 1)
     ]

@@ -1,8 +1,8 @@
-"""Caches of what is computed from expressions, with one bound on the memory that they keep alive.
+"""Caches of results for expressions, with one bound on the memory that they keep alive.
 
-A bound on the number of entries alone would be none on memory: an entry may hold a constant of a
-gigabyte, or a graph of a million nodes. SymPy's own caches hold our scalars as well. All of them
-are emptied together when the nodes alive have grown by :data:`tuning.CACHE_GROWTH_BYTES`.
+A bound on the number of entries doesn't bound memory: an entry may hold a constant of a gigabyte,
+or a graph of a million nodes. SymPy's caches hold our scalars as well. All are emptied together
+when the live nodes have grown by :data:`tuning.CACHE_GROWTH_BYTES`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from sympy.core.cache import clear_cache
 from . import tuning
 
 Result = TypeVar("Result")
-# How to empty each of the caches.
+# The functions that empty the caches.
 _cache_clears: list[Callable[[], None]] = [clear_cache]
 
 
 def register_cache_clear(empty: Callable[[], None]) -> Callable[[], None]:
-    """Have a function, which empties a cache, called whenever the caches hold too much."""
+    """Register a function that empties a cache, to be called when live memory grows."""
     _cache_clears.append(empty)
     return empty
 
@@ -30,8 +30,7 @@ def register_cache_clear(empty: Callable[[], None]) -> Callable[[], None]:
 def cached(
     maxsize: int,
 ) -> Callable[[Callable[..., Result]], _lru_cache_wrapper[Result]]:
-    """Remember the results of a function of expressions, up to a number of them and within the
-    bound on memory.
+    """Memoise a function of expressions: an LRU cache that is also emptied when live memory grows.
 
     >>> @cached(16)
     ... def double(expr):
@@ -41,17 +40,17 @@ def cached(
     """
 
     def decorate(function: Callable[..., Result]) -> _lru_cache_wrapper[Result]:
-        remembering = lru_cache(maxsize)(function)
-        register_cache_clear(remembering.cache_clear)
-        return remembering
+        memoised = lru_cache(maxsize)(function)
+        register_cache_clear(memoised.cache_clear)
+        return memoised
 
     return decorate
 
 
 class LiveMemory:
-    """The bytes of all nodes alive, and the least that they have been since caches were emptied.
+    """Count the bytes of all live nodes, and their minimum since the caches were emptied.
 
-    Counting needs the lock of the table of nodes, emptying must not have it.
+    Count with the lock of the interning table held, empty caches without it.
     """
 
     def __init__(self) -> None:
@@ -59,22 +58,22 @@ class LiveMemory:
         self.least = 0
 
     def add(self, count: int) -> None:
-        """Count the bytes of a new node."""
+        """Add the bytes of a new node."""
         self.total += count
 
     def free(self, count: int) -> None:
-        """Count the bytes of a node that is gone."""
+        """Subtract the bytes of a freed node."""
         self.total -= count
         self.least = min(self.least, self.total)
 
     @property
     def has_grown(self) -> bool:
-        """Whether caches may hold too much of it."""
+        """Whether memory has grown enough for the caches to be emptied."""
         growth = self.total - self.least
         return growth > tuning.CACHE_GROWTH_BYTES and 2 * growth > self.least
 
     def relieve(self) -> None:
-        """Empty the caches; nodes that hold each other are freed by the collector, unless it is
+        """Empty the caches, and run the garbage collector for cycles of nodes, unless it is
         paused."""
         for empty in _cache_clears:
             empty()

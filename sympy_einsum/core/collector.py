@@ -1,4 +1,4 @@
-"""Python's garbage collector, paused while a large graph is built."""
+"""A context that pauses Python's garbage collector while a large graph is built."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Without the garbage collector: what a sweep or the compiler makes is needed until the end, so
-    that looking for garbage is most of the time of a big one."""
+    """Pause the garbage collector: a sweep or compilation allocates objects that live until its
+    end, and collections would take most of its time."""
     if not gc.isenabled():
         yield
         return
-    # Told before and until after: another thread may fork in between.
+    # Registered for longer than it is paused: another thread may fork in between.
     thread = threading.get_ident()
     _pausing.add(thread)
     gc.disable()
@@ -31,7 +31,7 @@ _pausing: set[int] = set()
 
 
 def _collect_in_child() -> None:
-    """A forked child has none of the threads that would turn the collector on again."""
+    """Enable the collector in a forked child, which lacks the threads that paused it."""
     if _pausing.difference([threading.get_ident()]):
         _pausing.clear()
         gc.enable()

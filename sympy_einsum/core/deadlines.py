@@ -17,15 +17,15 @@ R = TypeVar("R")
 
 
 class _OutOfTime(BaseException):
-    """Not an Exception, so that nothing on the way catches it."""
+    """Signal the end of the time; not an Exception, so that no handler on the way catches it."""
 
 
 def with_time_limit(read: Callable[P, R]) -> Callable[P, R]:
-    """A function that reads a text, stopped by a ParseError when it has taken too long.
+    """Wrap a function that reads a text so that it raises ParseError after ``MAX_SECONDS``.
 
-    A timer of the processor's time interrupts Python between two instructions, as Ctrl+C does.
-    Only the main thread can be interrupted so, and only if nobody else uses that timer; elsewhere,
-    and on Windows, readers look at the time between operations.
+    A timer of CPU time interrupts Python between two instructions, as Ctrl+C does. That works in
+    the main thread only, and only if no other code uses the timer; in other threads and on Windows
+    only the readers' own checks between operations remain.
     """
 
     @wraps(read)
@@ -34,20 +34,20 @@ def with_time_limit(read: Callable[P, R]) -> Callable[P, R]:
         if not is_main or not hasattr(signal, "setitimer") or _is_used():
             return read(*args, **kwargs)
         before = signal.getsignal(signal.SIGPROF)
-        # Ctrl+C and the timer interrupt after any call: what is changed is changed inside of the
-        # try that undoes it, and all of that inside of the one that expects the timer.
+        # Ctrl+C and the timer may interrupt after any call: every change is made inside the try
+        # that undoes it, and all of them inside the try that expects the timer.
         try:
             try:
                 signal.signal(signal.SIGPROF, _stop)
-                # Readers look at the time themselves, and say at which place of the text it was
-                # over. Where Python ignores an exception, as in __del__, the next one comes soon.
+                # Slightly late: the readers' own checks report the position in the text. Repeated,
+                # because Python ignores exceptions in some places, such as __del__.
                 signal.setitimer(signal.ITIMER_PROF, 1.1 * tuning.MAX_SECONDS, 0.1)
                 return read(*args, **kwargs)
             finally:
                 try:
                     signal.setitimer(signal.ITIMER_PROF, 0)
                 finally:
-                    # A function of Python's, which may be interrupted before it does anything.
+                    # signal.signal is a Python function, which may be interrupted at its start.
                     try:
                         signal.signal(signal.SIGPROF, before)
                     finally:
@@ -59,7 +59,7 @@ def with_time_limit(read: Callable[P, R]) -> Callable[P, R]:
 
 
 def _is_used() -> bool:
-    """Tell whether somebody else uses the timer, or has a handler that Python didn't install."""
+    """Tell whether the timer is set, or SIGPROF has a handler that Python didn't install."""
     is_set = signal.getitimer(signal.ITIMER_PROF)[0] > 0
     return is_set or signal.getsignal(signal.SIGPROF) is None
 

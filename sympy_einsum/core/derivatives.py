@@ -1,4 +1,4 @@
-"""Derivatives of scalar expressions, by the table's rows where it has its own."""
+"""Derivatives of scalar expressions, by the rows of the table where they have one."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from .caching import cached
 from .errors import UnsupportedError, documentation_link
 from .lengths import sympified
 from .limits import piecewise_derivative
-from .own_functions import OwnFunction
 from .rows import row_of
 from .traversal import postorder
-from .unknown_functions import origin_of, unknown_partial
+from .undefined_functions import origin_of, undefined_partial
+from .user_functions import UserFunction
 
-# Functions that must never occur in a derivative: generalised and unevaluated ones.
+# Generalised and unevaluated functions, which no derivative may contain.
 _FORBIDDEN = (DiracDelta, Heaviside, SingularityFunction, Derivative, Subs)
 
 
 @cached(4096)
 def derivative(expr: Expr, symbol: Symbol) -> Expr:
-    """Differentiate a scalar expression by one of its symbols, by the table's conventions.
+    """Differentiate a scalar expression by one of its symbols, with the table's conventions.
 
-    Raises UnsupportedError where SymPy has none, naming the function.
+    Raises UnsupportedError, which names the function, where SymPy has no derivative.
 
     >>> from sympy import Abs, Symbol, exp
     >>> u = Symbol("u", real=True)
@@ -60,7 +60,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
     if expr.is_Mul:
         return Add(
             *[
-                # SymPy has written 2*(a - b) as 2*a - 2*b.
+                # primitive() undoes SymPy's distribution of 2*(a - b).
                 Mul(*expr.args[:k], *derivative(arg, symbol).primitive(), *expr.args[k + 1 :])
                 for k, arg in enumerate(expr.args)
                 if symbol in arg.free_symbols
@@ -79,8 +79,7 @@ def derivative(expr: Expr, symbol: Symbol) -> Expr:
 
 @cached(4096)
 def may_be_infinite(expr: Expr) -> bool:
-    """Tell whether a value, or its derivative, can be infinite or none where the symbols in it are
-    finite.
+    """Tell whether a value or its derivative can be infinite or nan where its symbols are finite.
 
     >>> from sympy import log, sin
     >>> from sympy.abc import x
@@ -96,8 +95,8 @@ def may_be_infinite(expr: Expr) -> bool:
 
 
 def is_choice(expr: Basic) -> bool:
-    """Tell whether an expression takes one of several values, so that its derivative by the others
-    is 0, whatever theirs are.
+    """Tell whether an expression selects one of several values, so that the derivative by the
+    others is 0 even where theirs are infinite.
 
     >>> from sympy import Max
     >>> from sympy.abc import x
@@ -110,7 +109,7 @@ def is_choice(expr: Basic) -> bool:
 
 @cached(4096)
 def has_choice(expr: Expr) -> bool:
-    """Tell whether an expression, or a part of it, is a choice."""
+    """Tell whether an expression contains a choice."""
     return any(map(is_choice, preorder_traversal(expr)))
 
 
@@ -120,7 +119,8 @@ def _preserves_finiteness(expr: Expr) -> bool:
 
 
 def _masked_product(weight: Expr, partial: Expr) -> Expr:
-    """Return the weight in a choice times the derivative of the branch, 0 where not chosen."""
+    """Multiply the weight of a branch by its derivative: 0 for weight 0 even if that is
+    infinite."""
     return masked(weight, partial) if may_be_infinite(partial) else weight * partial
 
 
@@ -128,38 +128,38 @@ def _partials(expr: Expr, symbol: Symbol) -> list[Expr]:
     """Return the derivative by each argument in which the symbol occurs, 0 for the others."""
     row = row_of(type(expr))
     if row is not None and row.derivative is not None:
-        given = row.derivative(*expr.args)
-        for place, (partial, arg) in enumerate(zip(given, expr.args, strict=True), start=1):
+        partials = row.derivative(*expr.args)
+        for position, (partial, arg) in enumerate(zip(partials, expr.args, strict=True), start=1):
             if partial is None and symbol in arg.free_symbols:
                 raise UnsupportedError(
-                    f"no derivative of {expr.func.__name__} by its argument {place}"
+                    f"no derivative of {expr.func.__name__} by its argument {position}"
                     + documentation_link("no derivative")
                 )
-        return [S.Zero if partial is None else partial for partial in given]
-    if isinstance(expr, (AppliedUndef, OwnFunction)):
+        return [S.Zero if partial is None else partial for partial in partials]
+    if isinstance(expr, (AppliedUndef, UserFunction)):
         args = enumerate(expr.args)
         return [
-            unknown_partial(expr, k) if symbol in arg.free_symbols else S.Zero for k, arg in args
+            undefined_partial(expr, k) if symbol in arg.free_symbols else S.Zero for k, arg in args
         ]
-    # Fresh real symbols: SymPy's derivatives of Abs and the like need to know the domain.
+    # Real dummies: SymPy's derivatives of Abs and the like depend on the domain.
     dummies = [arg if symbol not in arg.free_symbols else Dummy(real=True) for arg in expr.args]
     back = dict(zip(dummies, expr.args, strict=True))
-    partials: list[Expr] = []
+    found: list[Expr] = []
     for arg, dummy in zip(expr.args, dummies, strict=True):
         if arg is dummy:
-            partials.append(S.Zero)
+            found.append(S.Zero)
             continue
         try:
             partial = expr.func(*dummies).diff(dummy)
         except (NotImplementedError, ValueError, TypeError, AttributeError) as error:
             raise UnsupportedError(f"SymPy has no derivative of {expr.func}: {error}") from error
-        partials.append(_checked(expr, partial).xreplace(back))
-    return partials
+        found.append(_checked(expr, partial).xreplace(back))
+    return found
 
 
 def _checked(expr: Expr, result: Expr) -> Expr:
-    blob = next((kind for kind in _FORBIDDEN if result.has(kind)), None)
-    if blob is not None:
+    forbidden = next((kind for kind in _FORBIDDEN if result.has(kind)), None)
+    if forbidden is not None:
         raise UnsupportedError(
             f"no derivative of {getattr(expr.func, '__name__', expr.func)}: "
             f"SymPy gives {str(result)[:200]}, which can't be evaluated"
@@ -169,13 +169,12 @@ def _checked(expr: Expr, result: Expr) -> Expr:
 
 
 def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
-    """An expression with another function in the place of an unknown one, and with its derivatives
-    in the places of those.
+    """Replace an undefined function by another, and its derivatives by those of the other.
 
     >>> from sympy import Function, sin
     >>> from sympy.abc import x
     >>> f = Function("f")
-    >>> f_x, slope = f(x), unknown_partial(f(x**2), 0)
+    >>> f_x, slope = f(x), undefined_partial(f(x**2), 0)
     >>> with_function(f_x + slope, f, sin)
     sin(x) + cos(x**2)
     """
@@ -184,12 +183,12 @@ def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
         args = [replaced[arg] for arg in node.args]
         origin, counts = origin_of(type(node), len(args))
         if isinstance(node, Function) and origin == old:
-            places = [Dummy(real=True) for _ in args]
-            value = sympified(new(*places))
-            for place, count in zip(places, counts, strict=True):
+            dummies = [Dummy(real=True) for _ in args]
+            value = sympified(new(*dummies))
+            for dummy, count in zip(dummies, counts, strict=True):
                 for _ in range(count):
-                    value = derivative(value, place)
-            replaced[node] = value.xreplace(dict(zip(places, args, strict=True)))
+                    value = derivative(value, dummy)
+            replaced[node] = value.xreplace(dict(zip(dummies, args, strict=True)))
         else:
             replaced[node] = node if args == list(node.args) else node.func(*args)
     return replaced[expr]

@@ -1,6 +1,6 @@
-"""Logarithms with what makes them finite, and quotients with a limit, which SymPy lacks.
+"""Products with a logarithm that are finite where the logarithm isn't, and quotients with a limit.
 
-Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class powlog(WholeFunction):
 
     @classmethod
     def eval(cls, b: Expr, t: Expr, k: Expr) -> Expr | None:
-        """Known values, and the product where the logarithm is finite."""
+        """Evaluate at special arguments, and write the product where the logarithm is finite."""
         if b.is_zero and t.is_positive:
             return S.Zero
         if b.is_zero and not t.is_number:
@@ -42,8 +42,8 @@ class powlog(WholeFunction):
 
 
 class power_slope(WholeFunction):
-    """f b**t log(b)**k, and 0 where f is 0, as derivatives of b**t are at b = 0; which only
-    generated code has.
+    """f b**t log(b)**k, and 0 where f is 0, as the derivatives of b**t are at b = 0; for generated
+    code only.
 
     >>> from sympy import exp
     >>> from sympy.abc import b, t
@@ -67,7 +67,7 @@ class xlogy(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Known values, and the product where neither can be 0."""
+        """Evaluate at special arguments, and write the product where it is finite."""
         return a * log(b) if a.is_zero is False or b.is_positive else S.Zero if a.is_zero else None
 
 
@@ -84,7 +84,7 @@ class xlog1py(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         return S.Zero if a.is_zero else None
 
 
@@ -114,7 +114,7 @@ class rel_entr(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         return S.Zero if a.is_zero and b.is_nonnegative else None
 
 
@@ -131,7 +131,7 @@ class exprel(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr, order: Expr = S.Zero) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         if x.is_zero:
             return 1 / (order + 1)
         return None
@@ -156,7 +156,7 @@ class real_cbrt(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """By cbrt where the sign is known."""
+        """Return SymPy's cbrt where the sign is known."""
         if x.is_nonnegative:
             return sympy.cbrt(x)
         return -sympy.cbrt(-x) if x.is_negative else None
@@ -166,7 +166,7 @@ class real_cbrt(WholeFunction):
         return text if exp is None else f"{text}^{{{exp}}}"
 
 
-# --- for their rows ------------------------------------------------------------------------------
+# --- derivatives and code of the rows ------------------------------------------------------------
 
 
 def _power_code(b: str, t: str, k: Expr) -> str:
@@ -187,7 +187,7 @@ def powlog_derivative(b: Expr, t: Expr, k: Expr) -> Partials:
 
 
 def power_slope_code(f: Expr, b: Expr, t: Expr, k: Expr) -> str:
-    # Where f is 0 it is that times 1.
+    # Where f is 0, the base is replaced by 1.
     return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '{2}', k)})"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The pages that tell more about the errors that are met most, and their headings there.
+# The headings of the documentation that explain the most frequent errors.
 _EXPLAINED = {
     "broadcasting": "semantics.md#broadcasting",
     "layout": "semantics.md#the-layout-of-derivatives",
@@ -39,13 +39,13 @@ class ShapeError(TensorError):
 
 
 class NoScalarError(ShapeError, NotImplementedError):
-    """A tensor where SymPy puts a scalar; its algorithms take a ``NotImplementedError`` for a hint
-    to try another way."""
+    """A tensor where SymPy expects a scalar; also a ``NotImplementedError``, upon which SymPy's
+    algorithms try another way."""
 
 
 class UnsupportedError(TensorError):
-    """A request that is well formed, but that the calculus or a backend can't carry out; the
-    message says what to do instead.
+    """A well-formed request that the calculus or a backend can't carry out; the message says what
+    to do instead.
 
     >>> import sympy_einsum as se
     >>> se.lambdify([], 1, backend="fortran")
@@ -57,14 +57,14 @@ class UnsupportedError(TensorError):
 
 
 class ParseError(TensorError):
-    """Text that can't be read, with the place where reading stopped.
+    """Text that can't be parsed, with the position of the error.
 
     Attributes
     ==========
 
-    text : what was read, or None
-    position : where in it, from 0 on, or None; in a text of several lines the message says line and
-        column, from 1 on
+    text : the text, or None
+    position : the index in it, or None; for a text of several lines the message gives line and
+        column, counted from 1
 
     Examples
     ========
@@ -86,16 +86,16 @@ class ParseError(TensorError):
         if text is not None and position is not None:
             start = max(0, position - 60)
             excerpt = text[start : position + 20].replace("\n", " ")
-            place = f"position {position}"
+            location = f"position {position}"
             if "\n" in text:
                 before = text[:position].split("\n")
-                place = f"line {len(before)}, column {len(before[-1]) + 1}"
-            message = f"{message}, at {place}:\n  {excerpt}\n  {' ' * (position - start)}^"
+                location = f"line {len(before)}, column {len(before[-1]) + 1}"
+            message = f"{message}, at {location}:\n  {excerpt}\n  {' ' * (position - start)}^"
         super().__init__(message)
 
 
 def documentation_link(topic: str) -> str:
-    """Return the end of a message that links to the documentation.
+    """Return the end of an error message that links to the documentation of a topic.
 
     >>> documentation_link("broadcasting")
     ' (documentation: semantics.md#broadcasting)'

@@ -14,20 +14,20 @@ from .traversal import postorder
 
 # A decimal digit takes 3.32 bits.
 BITS_PER_DIGIT = 3.32
-# Numbers of texts are doubles at last.
+# The maximum of a number in a text: about that of a double.
 MAX_NUMBER = 10**308
 
 
 def check_size(number: Expr | int) -> None:
-    """Raise an error for a number of a text that, or whose denominator, is too large."""
+    """Raise an error if a number of a text, or its denominator, exceeds MAX_NUMBER."""
     denominator = number.q if isinstance(number, Rational) else 1
     if abs(number) > MAX_NUMBER or denominator > MAX_NUMBER:
         raise TensorError("the number is too large; use a floating-point number")
 
 
 def number_bits(value: Basic) -> int:
-    """Return the bits of the numerator or the denominator of an exact number, of the exponent's
-    power of a floating-point one; 0 for 1, and what is no number.
+    """Return the bits of the longer of numerator and denominator of an exact number, the absolute
+    binary exponent of a floating-point one, and 0 for 1 and other expressions.
 
     >>> from sympy import Float, Rational
     >>> number_bits(Rational(1, 2**20)), number_bits(Float(0.5) ** 20)
@@ -60,8 +60,8 @@ def integer_text(number: int) -> str:
 
 
 def unmultiplied_number(factors: Sequence[Basic]) -> Basic | None:
-    """Return the number to keep unmultiplied by the others, or None: a coefficient that is a
-    product of hundreds would overflow, or vanish, where the product of all factors doesn't.
+    """Return the longest number if the product of all is too long, else None: as one coefficient
+    hundreds of them would overflow or underflow where the product of all factors doesn't.
 
     >>> unmultiplied_number([Rational(1, 2**200), Rational(1, 2**100)]) == Rational(1, 2**200)
     True

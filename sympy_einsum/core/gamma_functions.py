@@ -1,6 +1,5 @@
-"""Logarithms of gamma functions that SymPy lacks, and derivatives and code of functions made of
-gamma functions for more than a line of the table, :mod:`scalar_table`.
-"""
+"""Differences of gamma functions, and the derivatives and code that take more than a line of the
+table, :mod:`scalar_table`."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from .whole_functions import WholeFunction, check_order
 
 
 class gamma_rise(WholeFunction):
-    """``polygamma(order, x + k) - polygamma(order, x)``, for the order -1 of ``gammaln``, without
-    the cancellation that large x cause.
+    """``polygamma(order, x + k) - polygamma(order, x)``, with order -1 for ``gammaln``, computed
+    without cancellation at large x.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import x, k
@@ -26,7 +25,7 @@ class gamma_rise(WholeFunction):
 
     @classmethod
     def eval(cls, order: Expr, x: Expr, k: Expr) -> Expr | None:
-        """Known values: by recurrence for a small integer k."""
+        """Expand by recurrence for a small integer k."""
         if not (
             k.is_Integer and 0 <= k <= tuning.MAX_GAMMA_TERMS and order.is_Integer and order >= 0
         ):
@@ -35,7 +34,7 @@ class gamma_rise(WholeFunction):
         return Add(*[sign / (x + j) ** (order + 1) for j in range(k)])
 
 
-# --- for their rows ------------------------------------------------------------------------------
+# --- derivatives and code of the rows ------------------------------------------------------------
 
 
 def rise_derivative(order: Expr, x: Expr, k: Expr) -> Partials:
@@ -49,7 +48,7 @@ def rise_definition(order: Expr, x: Expr, k: Expr) -> Expr:
 
 
 def rise_code(order: Expr, x: Expr, k: Expr) -> str:
-    # The last argument is what the function is where gamma functions have negative arguments.
+    # The last argument is the plain difference, used where gamma functions have negative arguments.
     check_order(gamma_rise, order, least=-1)
     name = {-1: "special.gammaln(", 0: "special.digamma("}.get(
         int(order), f"special.polygamma({order}, "
@@ -74,14 +73,14 @@ def binomial_derivative(n: Expr, k: Expr) -> Partials:
 
 
 def _log_beta_derivative(a: Expr, b: Expr) -> Expr:
-    # By a; without digamma's poles where b is a small number, which are none of the function.
+    # By a. Expanded for a small integer b: digamma has poles that the function doesn't have.
     if b.is_Integer and 0 < b <= tuning.MAX_GAMMA_TERMS:
         return Add(*[-1 / (a + j) for j in range(b)])
     return sympy.digamma(a) - sympy.digamma(a + b)
 
 
 def betaln_code(a: Expr, b: Expr) -> str:
-    # By its factors where b is a small number: SciPy's is nan at some poles of gamma that cancel.
+    # Expanded for a small integer b: SciPy's is nan at some poles of gamma that cancel.
     if b.is_Integer and 0 < b <= tuning.MAX_GAMMA_TERMS:
         logs = [f"np.log(np.abs({{0}} + {j}))" for j in range(b)]
         return f"({float(log(sympy.factorial(b - 1)))!r} - {' - '.join(logs)})"

@@ -1,8 +1,7 @@
 """Index strings: parsing and validation. Pure strings and integers.
 
-Everything here speaks of *labels*: hashable names of indices (a letter of an index string, an
-integer of the list form, or the private labels of ellipsis axes). The Einsum node renames labels
-to canonical integers.
+*Labels* are hashable names of indices: a letter of an index string, an integer of the list form, or
+an :class:`EllipsisAxis`. The Einsum node renames labels to canonical integers.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from typing import TypeAlias
 from .errors import ParseError, ShapeError
 from .lengths import Label, Labels
 
-# The labels of a term, or of the output.
+# The labels of an operand, or of the output.
 Term: TypeAlias = tuple[Label, ...]
 
 # The index of each axis of a tensor, as nodes name them.
 Indices: TypeAlias = tuple[int, ...]
 
-# The symbols that index strings are printed with, in order of preference.
+# The letters of printed index strings, in order of preference.
 LETTERS = "ijklmnopqrstuvwxyzabcdefghABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class EllipsisAxis(tuple[int, ...]):
-    """The label of an axis that an ellipsis stands for, counted from the right as NumPy does."""
+    """The label of an axis under an ellipsis, counted from the right as NumPy does."""
 
     __slots__ = ()
 
@@ -34,12 +33,12 @@ class EllipsisAxis(tuple[int, ...]):
 
 
 def index_letter(i: int) -> str:
-    """Return the letter that index number ``i`` is printed with: ``i, j, k, …``, then beyond ASCII.
+    """Return the letter that prints index number ``i``: ``i, j, k, …``, then beyond ASCII.
 
     >>> "".join(index_letter(i) for i in range(4)), index_letter(60)
     ('ijkl', 'È')
     """
-    # opt_einsum's convention: letters from U+00C0 on, without × and ÷, which aren't letters.
+    # As opt_einsum: letters from U+00C0 on, except for × and ÷.
     if i < len(LETTERS):
         return LETTERS[i]
     code = 192 + i - len(LETTERS)
@@ -76,7 +75,7 @@ def parse_subscripts(text: str, orders: Sequence[int]) -> tuple[list[Term], Term
 
 
 def _read_term(term: str, text: str, offset: int) -> list[Label]:
-    """Return the labels of one comma-separated term; ``Ellipsis`` stands for an ellipsis."""
+    """Return the labels of one comma-separated term, with ``Ellipsis`` for an ellipsis."""
     labels: list[Label] = []
     position = 0
     while position < len(term):
@@ -129,9 +128,9 @@ def resolve_labels(
             "write '...' in the output too, or name and sum the axes"
         )
     result = _expand(output, dots)
-    known = {label for labels in inputs for label in labels}
+    input_labels = {label for labels in inputs for label in labels}
     for label in result:
-        if label not in known:
+        if label not in input_labels:
             raise ParseError(
                 f"output index {str(label)!r} of {shown!r} occurs in no operand; "
                 "multiply with Ones to add an axis"

@@ -1,4 +1,4 @@
-"""Labelled graphs for drawing: labels, and the nodes below each."""
+"""Labelled graphs for drawing."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LabelledGraph:
-    """A directed graph without cycles; its last node is the root. ``to_dot`` and ``draw`` show it.
+    """A directed acyclic graph whose last node is the root, as ``to_dot`` and ``draw`` show it.
 
     Attributes
     ==========
 
-    labels : what stands in each node
+    labels : the label of each node
     below : for each node the numbers of its operands, in order
-    title : what is shown
-    text : the same as text
+    title : the title of the drawing
+    text : the expression as text
     """
 
     labels: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Functions and values that are loaded or computed on first use."""
+"""Functions that are imported, and properties that are computed, on first use."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 
 def deferred(package: str, name: str) -> Callable[..., Any]:
-    """A function of another package of ours, which is imported at the first call: hooks are
-    attached to nodes long before anybody asks for printers, converters or compiled code.
+    """Return a function that imports one of another package at the first call: hooks are attached
+    to nodes long before printers, converters or compiled code are needed.
 
     >>> deferred("core", "as_shape")((2, 3))
     (2, 3)
@@ -68,8 +68,8 @@ T = TypeVar("T")
 
 
 class once(Generic[T]):
-    """A property that is computed once. As ``functools.cached_property``, but Python 3.11's has a
-    lock, on which a process hangs that was forked while another thread held it.
+    """A property that is computed once: ``functools.cached_property`` without the lock that it has
+    in Python 3.11, on which a process deadlocks if it was forked while another thread held it.
 
     >>> class Circle:
     ...     radius = 2

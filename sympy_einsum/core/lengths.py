@@ -1,4 +1,4 @@
-"""Axis lengths, positions and options: reading and comparing them. Imports only the errors."""
+"""Conversion, checks and comparison of axis lengths, positions and options."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from sympy import (
 
 from .errors import ShapeError, TensorError
 
-# Lengths are integers of SymPy's, or Python's to a type checker: range and NumPy take them.
+# Lengths are SymPy's integers or expressions; Any, because range and NumPy accept them.
 Shape: TypeAlias = tuple[Any, ...]
-# Values that a user may give for an axis length or a position.
+# The type of arguments that are axis lengths or positions.
 Length: TypeAlias = Expr | int
-# The index of an axis: a number, a letter, or a pair of such.
+# The index of an axis: a number, a letter, or a pair of them.
 Label = Hashable
 # The labels of a tensor's axes, in order.
 Labels = Sequence[Label]
-# By label; the type of a mapping's keys isn't covariant.
+# By label; Any, because the type of a mapping's keys isn't covariant.
 Lengths = Mapping[Any, Expr]
 
 
 def sympified(value: object) -> Basic:
-    """A user's object as SymPy's. SymPy evaluates the strings inside of tuples, sets and
-    dictionaries even where it is strict, so what holds others is refused.
+    """Convert an object to SymPy's types strictly. Containers are refused: in tuples, sets and
+    dictionaries ``sympify`` evaluates strings even where it is strict.
 
     >>> sympified(("1 + 1",))
     Traceback (most recent call last):
@@ -53,7 +53,7 @@ def sympified(value: object) -> Basic:
 
 
 def as_scalar(value: object, what: str) -> Expr:
-    """A SymPy scalar from a number or an expression; strings are never evaluated."""
+    """Convert a number or an expression to a SymPy scalar; never evaluate strings."""
     try:
         expr = sympified(value)
     except SympifyError:
@@ -64,15 +64,15 @@ def as_scalar(value: object, what: str) -> Expr:
 
 
 def _with_fractions(expr: Expr) -> Expr:
-    """A number that is rounded with fractions in the place of floats: Python reads n/2 - 1/2 as
-    n/2 - 0.5, and code rounds floats to floats, by which nothing is counted."""
+    """Replace floats by fractions under floor and ceiling: from n/2 - 0.5 a count of entries would
+    be computed in floating-point numbers."""
     rounded = [part for part in expr.atoms(floor, ceiling) if part.has(Float)]
     floats = {number for part in rounded for number in part.atoms(Float)}
     return expr.xreplace({number: Rational(number) for number in floats})
 
 
 def floats_to_integers(expr: Expr) -> Expr:
-    """Replace the floats that are whole by integers in a count of entries: 2.0 is 2.
+    """Replace floats with integer values by integers in a count of entries: 2.0 by 2.
 
     >>> from sympy import Float, Symbol
     >>> floats_to_integers(Symbol("n") - Float(2.0))
@@ -85,14 +85,14 @@ def floats_to_integers(expr: Expr) -> Expr:
 
 
 def as_flag(value: object, what: str) -> bool:
-    """True or False; nothing else counts as either."""
+    """Convert True, False or an integer to a bool; TensorError for anything else."""
     if not isinstance(value, (bool, np.bool_, int)):
         raise TensorError(f"{what} is True or False, not {str(value)[:80]!r}")
     return bool(value)
 
 
 def as_list(values: object, what: str) -> list[Any]:
-    """Return the items of a list or another plain sequence."""
+    """Return the items of a list or another plain sequence; TensorError for anything else."""
     if isinstance(values, (list, tuple, range, Tuple)):
         return list(values)
     if isinstance(values, np.ndarray) and values.ndim:
@@ -101,7 +101,7 @@ def as_list(values: object, what: str) -> list[Any]:
 
 
 def as_length(value: Length) -> Expr:
-    """An axis length: a non-negative integer or a SymPy expression that may be one."""
+    """Convert to an axis length: a non-negative integer or an expression that may be one."""
     length = floats_to_integers(as_scalar(value, "an axis length"))
     if length.is_integer is False or length.is_negative or length is S.NaN:
         raise ShapeError(f"an axis length must be a non-negative integer, not {value!r}")
@@ -109,7 +109,7 @@ def as_length(value: Length) -> Expr:
 
 
 def as_shape(lengths: Iterable[Length | Sequence[Length]]) -> Shape:
-    """A shape from lengths given one by one or as one tuple."""
+    """Convert lengths, given one by one or as one tuple, to a shape."""
     given = tuple(lengths)
     if len(given) == 1 and isinstance(given[0], (tuple, list, Tuple)):
         given = tuple(given[0])
@@ -117,7 +117,7 @@ def as_shape(lengths: Iterable[Length | Sequence[Length]]) -> Shape:
 
 
 def same_length(a: Expr, b: Expr) -> bool:
-    """Tell whether two lengths are known to be equal; different symbols are not."""
+    """Tell whether two lengths are provably equal; different symbols are not."""
     if a is b or a == b:
         return True
     if a.is_Atom and b.is_Atom:
@@ -126,7 +126,7 @@ def same_length(a: Expr, b: Expr) -> bool:
 
 
 def same_name_hint(*lengths: Expr) -> str:
-    """Return the end of a message about lengths if distinct symbols have one name, else nothing.
+    """Return the end of an error message if distinct symbols in lengths have one name, else "".
 
     >>> from sympy import Symbol
     >>> same_name_hint(Symbol("n"), Symbol("n", integer=True) + 1)
@@ -139,7 +139,8 @@ def same_name_hint(*lengths: Expr) -> str:
 
 
 def as_position(value: Length, length: Expr) -> Expr:
-    """A position on an axis, counted from its end when negative; checked where both are known."""
+    """Convert to a position on an axis, counted from its end if negative; check its range if it can
+    be compared."""
     position = floats_to_integers(as_scalar(value, "a position"))
     if position.is_integer is False or isinstance(value, bool):
         raise TensorError(f"a position must be an integer or an integer symbol, not {value!r}")
@@ -151,6 +152,6 @@ def as_position(value: Length, length: Expr) -> Expr:
 
 
 def has_shape(value: object) -> bool:
-    """Tell whether a value has axes of any kind. An entry of an ``IndexedBase`` has none, and
-    complains when asked for its range."""
+    """Tell whether a value has axes of any kind. An entry of an ``IndexedBase`` has none, but its
+    ``shape`` raises."""
     return not isinstance(value, Indexed) and hasattr(value, "shape")

@@ -1,10 +1,9 @@
 """Derivatives of Piecewise, including the points at its boundaries.
 
 A branch that holds at single points only, such as the first of ``Piecewise((1, Eq(x, 0)),
-(sin(x)/x, True))``, says the value there and nothing of the derivative: its own is that of a
-constant. The derivative there is the limit of those beside it, and nan where no limit is found.
-Where the limits differ, at a kink or jump, the branch's own derivative is kept, as abs'(0) = 0 and
-sign' = 0 are.
+(sin(x)/x, True))``, gives the value there but not the derivative. The derivative at the point is
+the limit of those of the adjacent branches, and nan where no limit is found. Where the limits
+differ, at a kink or jump, it is the derivative of the branch itself, as abs'(0) = 0 and sign' = 0.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def piecewise_derivative(
     """Differentiate a Piecewise by a symbol, given the derivatives of its branches."""
     branches = [(value, cond, _points(all_, symbol)) for value, cond, all_ in _branches(expr)]
     derivatives = {k: derivative(value, symbol) for k, (value, _, _) in enumerate(branches)}
-    wide = [
+    on_intervals = [
         (derivatives[k], cond) for k, (_, cond, points) in enumerate(branches) if points is None
     ]
     pieces: list[tuple[Expr, Boolean]] = []
@@ -67,9 +66,13 @@ def piecewise_derivative(
         if points is None:
             pieces.append((derivatives[k], cond))
         elif points:
-            beside = [formula for formula, other in wide if _holds_beside(other, points[0], symbol)]
-            if not _extends_to(beside, symbol, points[0]):
-                pieces.append((_common_limit(beside, symbol, points[0], derivatives[k]), cond))
+            adjacent = [
+                formula
+                for formula, other in on_intervals
+                if _may_hold_near(other, points[0], symbol)
+            ]
+            if not _extends_to(adjacent, symbol, points[0]):
+                pieces.append((_common_limit(adjacent, symbol, points[0], derivatives[k]), cond))
     if not pieces:
         return S.NaN
     if branches[-1][1] is S.true:
@@ -78,7 +81,8 @@ def piecewise_derivative(
 
 
 def _branches(expr: Piecewise) -> Iterator[tuple[Expr, Boolean, list[Boolean]]]:
-    """Value, condition, and all that holds where the branch is taken; alternatives one by one."""
+    """Yield value, condition, and the conjunction of all conditions under which the branch is
+    taken, for each alternative of an Or."""
     excluded: list[Boolean] = []
     for value, cond in expr.args:
         alternatives = Or.make_args(cond)
@@ -88,8 +92,8 @@ def _branches(expr: Piecewise) -> Iterator[tuple[Expr, Boolean, list[Boolean]]]:
 
 
 def _points(conditions: Sequence[Boolean], symbol: Symbol) -> list[Expr] | None:
-    """Solve conditions that hold together for their point, in a list; an empty one if it isn't
-    known, None where they hold on more than points."""
+    """Solve the conjunction of conditions for its point: [point], [] if it can't be solved, None if
+    the conditions hold on more than points."""
     found: list[Expr] | None = None
     bounds = set()
     for condition in conditions:
@@ -110,7 +114,7 @@ def _points(conditions: Sequence[Boolean], symbol: Symbol) -> list[Expr] | None:
 
 
 def _zeros(expr: Expr, symbol: Symbol) -> list[Expr] | None:
-    """Where an expression is zero, as :func:`_points` says it."""
+    """Solve an expression for its zero; the result is as in :func:`_points`."""
     factor = expr.as_independent(symbol, as_Add=False)[1]
     if isinstance(factor, Abs):
         return _zeros(factor.args[0], symbol)
@@ -122,15 +126,14 @@ def _zeros(expr: Expr, symbol: Symbol) -> list[Expr] | None:
     return [] if symbol in coefficient.free_symbols else [symbol - factor / coefficient]
 
 
-def _holds_beside(cond: Boolean, point: Expr, symbol: Symbol) -> bool:
-    """Tell whether a condition holds next to a point, as far as can be seen."""
+def _may_hold_near(cond: Boolean, point: Expr, symbol: Symbol) -> bool:
+    """Tell whether a condition may hold next to a point."""
     parts = [_CLOSED.get(part.func, part.func)(*part.args) for part in And.make_args(cond)]
     return all(part.subs(symbol, point) is not S.false for part in parts)
 
 
 def _extends_to(derivatives: Sequence[Expr], symbol: Symbol, point: Expr) -> bool:
-    """Tell whether one formula is all there is beside a point, and says what can be said there
-    too."""
+    """Tell whether the only adjacent formula gives the derivative at the point itself."""
     if len(derivatives) != 1:
         return False
     value = derivatives[0].subs(symbol, point)
@@ -139,15 +142,16 @@ def _extends_to(derivatives: Sequence[Expr], symbol: Symbol, point: Expr) -> boo
     return not value.has(S.NaN)
 
 
-def _common_limit(derivatives: Sequence[Expr], symbol: Symbol, point: Expr, own: Expr) -> Expr:
-    """Return the limit of the derivatives at a point; ``own`` where they differ, NaN for none."""
+def _common_limit(derivatives: Sequence[Expr], symbol: Symbol, point: Expr, fallback: Expr) -> Expr:
+    """Return the common limit of derivatives at a point; ``fallback`` if the limits differ, NaN if
+    one doesn't exist."""
     limits = []
     for derivative in derivatives:
         value = derivative.subs(symbol, point)
         limits.append(_limit(derivative, symbol, point) if value.has(S.NaN, zoo) else value)
     if S.NaN in limits:
         return S.NaN
-    return limits[0] if len(set(limits)) == 1 else own
+    return limits[0] if len(set(limits)) == 1 else fallback
 
 
 def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
@@ -180,8 +184,8 @@ def _limit_at_zero(power: int, coefficients: list[Expr]) -> Expr:
 
 
 class _Series:
-    """Laurent series at a point: a power, and the coefficients of it and the next ones, of which
-    the first isn't 0 (all are, for what is 0 as far as can be seen). None where there is none."""
+    """Laurent series at a point: the least power, and coefficients from there on, the first of
+    which isn't 0 (no coefficients if all are 0). None if there is no series."""
 
     def __init__(self, symbol: Symbol, point: Expr):
         self.symbol, self.point = symbol, point
@@ -214,7 +218,7 @@ class _Series:
         return self._composed(expr, parts)
 
     def _composed(self, expr: Expr, parts: list[Laurent | None]) -> Laurent | None:
-        """A function of a series, by its derivatives."""
+        """Compose a function with a series by its derivatives."""
         moving = [k for k, arg in enumerate(expr.args) if self.symbol in arg.free_symbols]
         argument = parts[moving[0]]
         if len(moving) != 1 or argument is None or argument[0] < 0:
@@ -242,12 +246,12 @@ class _Series:
 
 
 def _without_leading_zeros(power: int, coefficients: Sequence[Expr]) -> Laurent | None:
-    """A series without zeros in front; None where it isn't known what is 0."""
+    """Strip leading zeros; None where it can't be decided whether a coefficient is 0."""
     for k, coefficient in enumerate(coefficients):
-        known = _is_zero(coefficient)
-        if known is None:
+        is_zero = _is_zero(coefficient)
+        if is_zero is None:
             return None
-        if not known:
+        if not is_zero:
             return power + k, list(coefficients[k:])
     return power + len(coefficients), []
 
@@ -291,6 +295,6 @@ def _series_reciprocal(series: Laurent | None) -> Laurent | None:
     power, coefficients = series
     inverse = [1 / coefficients[0]]
     for k in range(1, len(coefficients)):
-        known = Add(*[coefficients[j] * inverse[k - j] for j in range(1, k + 1)])
-        inverse.append(expand(-known / coefficients[0]))
+        lower = Add(*[coefficients[j] * inverse[k - j] for j in range(1, k + 1)])
+        inverse.append(expand(-lower / coefficients[0]))
     return _without_leading_zeros(-power, inverse)

@@ -1,7 +1,7 @@
 """A cheap total order of expressions that is the same in every process.
 
-Nodes of ours carry their digest (``_digest``) and key (``_key``); for stock expressions both are
-computed here, each distinct subexpression once.
+Our nodes store their digest (``_digest``) and key (``_key``); for stock expressions both are
+computed here, once for each distinct subexpression.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ def _atom_digest(atom: Basic) -> int:
     return text_digest(srepr(atom))
 
 
-# The digests of stock expressions: those computed or asked for last, and those before them.
+# The digests of stock expressions: the most recently used ones, and the generation before.
 _recent: dict[Basic, int] = {}
 _older: dict[Basic, int] = {}
 
 
 @register_cache_clear
 def _forget_digests() -> None:
-    """Begin anew; a walk on the way goes on with the digests that it began with."""
+    """Empty the cache; a walk in progress continues with the dictionaries that it began with."""
     global _recent, _older
     _recent, _older = {}, {}
 
 
 def digest(expr: Basic) -> int:
-    """Return a number that depends on the expression's structure alone, not on the process."""
+    """Return a number that depends only on the expression's structure, not on the process."""
     global _recent, _older
-    own = getattr(expr, "_digest", None)
-    if own is not None:
-        return own
+    stored = getattr(expr, "_digest", None)
+    if stored is not None:
+        return stored
     if not expr.args:
         return _atom_digest(expr)
     if len(_recent) > tuning.MAX_DIGESTS:
@@ -57,8 +57,8 @@ def digest(expr: Basic) -> int:
     memo: dict[Basic, int] = {}
 
     def lower(node: Basic) -> tuple[Basic, ...]:
-        is_known = hasattr(node, "_digest") or node in recent or node in older
-        return () if is_known else node.args
+        has_digest = hasattr(node, "_digest") or node in recent or node in older
+        return () if has_digest else node.args
 
     for node in postorder([expr], lower):
         if hasattr(node, "_digest"):
@@ -86,7 +86,8 @@ def data_digest(data: object) -> int:
 
 
 def sort_key(expr: Basic) -> tuple[int, str, int]:
-    """Return the key of the canonical order: leaves first, then by name or class, then digest."""
+    """Return the key of the canonical order: leaves first, then by class or name, then by
+    digest."""
     if hasattr(expr, "_digest"):
         return expr._key
     name = expr.name if isinstance(expr, Symbol) else type(expr).__name__

@@ -1,8 +1,7 @@
-"""Names of other libraries, and the expressions to write for them here.
+"""Names of other libraries, with the expressions to write instead.
 
-The errors about names that aren't there say them, and ``docs/coming-from.md`` lists them. ``f``
-stands for a scalar, ``x``, ``y`` and ``v`` for vectors, ``A`` and ``B`` for matrices of one shape,
-``S`` for a square one.
+Errors about missing names quote them, and ``docs/coming-from.md`` lists them. ``f`` is a scalar,
+``x``, ``y`` and ``v`` are vectors, ``A`` and ``B`` matrices of one shape, ``S`` is a square matrix.
 """
 
 from __future__ import annotations
@@ -137,7 +136,8 @@ KEYWORDS = {
 
 
 def hint(table: dict[str, str], name: str) -> str:
-    """Return the end of an error about a missing name: the expression to write, where one is known.
+    """Return the end of an error message about a missing name: the expression to write, if there is
+    one.
 
     >>> hint(METHODS_ELSEWHERE, "I"), hint(METHODS_ELSEWHERE, "nonsense")
     ('; write S.inv()', '')
@@ -146,7 +146,7 @@ def hint(table: dict[str, str], name: str) -> str:
 
 
 def with_hints(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """A function whose errors about keywords of other libraries say what to write instead.
+    """Decorate a function so that errors about keywords of other libraries say what to write.
 
     >>> @with_hints
     ... def diff(y, *variables):

@@ -1,9 +1,8 @@
 """Dispatch tables of passes over expressions, with one row per type of node.
 
-A pass is anything that asks what a node is: derivatives, costs, lowering, printers, converters.
-Each states its answers as a :class:`NodeTable`. ``NODE_TABLES`` lists them, so that the file of a
-new type of node knows which rows it has to add, and none is forgotten silently.
-"""
+A pass is any function that dispatches on the type of a node: derivatives, costs, lowering,
+printers, converters. Each has a :class:`NodeTable`. ``NODE_TABLES`` lists them, so that a test can
+name the rows that a new type of node lacks."""
 
 from __future__ import annotations
 
@@ -23,14 +22,14 @@ class NodeTable(Generic[Row]):
     Parameters
     ==========
 
-    name : what the pass does, for its error: "the derivative"
-    rows : what it does with nodes of a type
-    refused : types of which it can do nothing, with what to do instead
+    name : the result of the pass, for error messages: "the derivative"
+    rows : the row of each type
+    refused : unsupported types, each with what to do instead
 
     Raises
     ======
 
-    UnsupportedError : when a type is looked up that is refused, or that nobody thought of
+    UnsupportedError : a type is looked up that is refused or has no row
 
     Examples
     ========

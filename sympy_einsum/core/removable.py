@@ -1,7 +1,7 @@
-"""Quotients whose singularity at 0 is removable, with derivatives that are functions of the same
-kind: neither they nor these overflow or cancel.
+"""Quotients with a removable singularity at 0, whose derivatives are functions of the same family:
+neither overflow nor cancel.
 
-Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class langevin(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr, order: Expr = S.Zero) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         if x.is_zero and order.is_Integer:
             # https://mathworld.wolfram.com/HyperbolicCotangent.html
             from_series = bernoulli(order + 1) * 2 ** (order + 1) / (order + 1)
@@ -85,6 +85,6 @@ class langevin(WholeFunction):
 
 
 def langevin_code(x: Expr, order: Expr = S.Zero) -> str:
-    """The code of :class:`langevin` for its row."""
+    """Return the code of :class:`langevin`."""
     check_order(langevin, order)
     return f"langevin({order}, {{0}})"

@@ -1,6 +1,6 @@
 """Rounding, remainders, and predicates of floating-point numbers, which SymPy lacks.
 
-Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from .whole_functions import WholeFunction
 
 
 class _OfNumbers(WholeFunction):
-    """A function that is evaluated at real numbers, by its definition."""
+    """A function that is evaluated at real numbers by its definition."""
 
     @classmethod
     def eval(cls, *args: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate real numbers."""
         row = row_of(cls)
-        known = all(arg.is_number and arg.is_extended_real for arg in args)
-        return row.definition(*args) if known and row and row.definition else None
+        are_real = all(arg.is_number and arg.is_extended_real for arg in args)
+        return row.definition(*args) if are_real and row and row.definition else None
 
 
 class _Rounded(_OfNumbers):
-    """An integer near a number."""
+    """A function that rounds a number to an integer."""
 
     nargs = 1
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """An integer is its own; infinity is none, but so it is for NumPy."""
+        """Return integers unchanged, and infinity, as NumPy does."""
         return x if x.is_integer or x.is_infinite else super().eval(x)
 
 
@@ -57,7 +57,7 @@ class _Quotient(_OfNumbers):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Of numbers that can be divided."""
+        """Evaluate numbers; nan for a divisor 0."""
         return S.NaN if b.is_zero else super().eval(a, b)
 
 
@@ -97,14 +97,14 @@ class copysign(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """With a known sign. That of 0 isn't: floating-point numbers have two of them."""
+        """Evaluate where the sign is known; that of 0 isn't: floating-point zeros have a sign."""
         if b.is_extended_positive:
             return Abs(a)
         return -Abs(a) if b.is_extended_negative else None
 
 
 class isnan(WholeFunction):
-    """1 for what is no number, else 0.
+    """1 for nan, else 0.
 
     >>> import sympy_einsum as se
     >>> se.isnan(2), se.isnan(float("nan"))
@@ -115,7 +115,7 @@ class isnan(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate numbers."""
         return S(int(x in (S.NaN, S.ComplexInfinity))) if x.is_number else None
 
 
@@ -131,12 +131,12 @@ class unless_nan(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate numbers."""
         return (S.NaN if isnan(b) else a) if b.is_number else None
 
 
 class isinf(WholeFunction):
-    """1 for the infinite, else 0.
+    """1 for infinity, else 0.
 
     >>> import sympy_einsum as se
     >>> se.isinf(2), se.isinf(float("-inf"))
@@ -147,7 +147,7 @@ class isinf(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate numbers."""
         return S(int(x in (S.Infinity, S.NegativeInfinity))) if x.is_number else None
 
 
@@ -163,12 +163,12 @@ class isfinite(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate numbers."""
         return S(int(x.is_finite is True)) if x.is_number else None
 
 
 class nan_to_num(WholeFunction):
-    """A finite number as it is, 0 for what is no number, the largest one for infinity.
+    """A finite number unchanged, 0 for nan, the largest number for infinity.
 
     >>> import sympy_einsum as se
     >>> se.nan_to_num(2), se.nan_to_num(float("nan"))
@@ -179,7 +179,7 @@ class nan_to_num(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Of finite numbers, and of none."""
+        """Evaluate finite numbers and nan."""
         if x.is_number and x.is_finite:
             return x
         return S.Zero if x is S.NaN else None
@@ -198,8 +198,8 @@ class stop_gradient(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Of numbers."""
+        """Evaluate numbers."""
         return x if x.is_number else None
 
     def _eval_evalf(self, prec: int) -> None:
-        """No more than itself."""
+        """Stay unevaluated."""

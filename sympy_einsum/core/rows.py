@@ -1,9 +1,9 @@
-"""Properties of scalar functions: one row each, of which everything else is a view.
+"""Properties of scalar functions, one row each.
 
 The public functions, NumPy's namespace and its universal functions, the names of languages,
-derivatives and generated code are made from the rows: :func:`for_each_row` calls a view with every
-row, those that come later included, so that :func:`add_row` is all there is to adding a function.
-"""
+derivatives and generated code are made from the rows: :func:`for_each_row` registers a function
+that is called with every row, also with later ones, so that :func:`add_row` adds a function
+everywhere."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from sympy import Expr, FiniteSet
 
 from .errors import TensorError
 
-# ``np.`` and ``special.`` stand for NumPy and scipy.special, or for what a backend has in their
-# place; ``{0}``, ``{1}`` are the arguments, ``{all}`` all of them. Where the code depends on the
-# arguments, it is a function of them.
+# A template in which ``np.`` and ``special.`` are NumPy and scipy.special, or a backend's
+# equivalents; ``{0}``, ``{1}`` are the arguments, ``{all}`` all of them. Or a function from
+# arguments to templates.
 Code = str | Callable[..., str | None]
-# The derivative by each argument, None where there is none.
+# The derivative by each argument, None if there is none.
 Partials = tuple[Expr | int | None, ...]
 
-# A place for an argument in code, and whether nothing else stands between the commas.
-_PLACE = re.compile(
+# A placeholder of an argument in code, and whether it is a whole argument of a call.
+_PLACEHOLDER = re.compile(
     r"(?P<all>\{all\})|(?P<whole>(?:(?<=\()|(?<=, ))(?=\{\d\}[,)]))?\{(?P<place>\d)\}"
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A scalar function. Only ``function`` must be said: SymPy differentiates it and prints its
-    code, unless the row knows better.
+    """A scalar function. Only ``function`` is required: without the others SymPy differentiates it
+    and prints its code.
 
     Parameters
     ==========
 
-    function : a class of SymPy's kind, or whatever makes an expression of its arguments
-    code : how it is spelled in the names of NumPy and SciPy
-    on : how backends spell it, by their name, where that isn't the same; ``"math"`` is Python's own
-    derivative : the derivative by each argument as a function of the arguments, where SymPy has
-        none, or has one that is not right everywhere or not of this world (DiracDelta)
+    function : a subclass of ``sympy.Function``, or a function that returns an expression
+    code : its code in the names of NumPy and SciPy
+    on : its code for particular backends, by their name; ``"math"`` is Python's module
+    derivative : the derivative by each argument as a function of the arguments, where SymPy's is
+        missing, wrong at some points or a distribution (DiracDelta)
     definition : the textbook's formula as a function of the arguments, by which numbers are
         evaluated: exact, but neither stable nor defined everywhere
-    numpy, scipy, matrixcalculus : its names there, if any, blanks between
+    numpy, scipy, matrixcalculus : its names there, separated by blanks
     is_public : whether it is exported under its own name
-    is_choice : whether it takes one of several values, so that the others don't matter
+    is_choice : whether it selects one of several values, so that the others don't matter
     keeps_finite : whether it and its derivatives are finite wherever the arguments are
     is_analytic : whether it has a power series wherever it and its derivatives are finite
-    about : what it is, where its docstring doesn't begin with that
+    about : its description, where its docstring doesn't begin with one
 
     Examples
     ========
@@ -81,7 +81,7 @@ class Row:
 
     @property
     def names(self) -> dict[str, list[str]]:
-        """All its names, by the namespace that they stand in."""
+        """All its names, by namespace."""
         return {
             "sympy_einsum": self.name.split(),
             "numpy": self.numpy.split(),
@@ -91,7 +91,8 @@ class Row:
 
     @property
     def arity(self) -> int:
-        """How many arguments it is shown with: those in its code, or the fewest that it takes."""
+        """The number of arguments in its documentation: those in its code, or the fewest
+        allowed."""
         if isinstance(self.code, str):
             return max(map(int, re.findall(r"\{(\d)\}", self.code)), default=0) + 1
         nargs = getattr(self.function, "nargs", None)
@@ -110,7 +111,7 @@ _views: list[Callable[[Row], None]] = []
 
 
 def for_each_row(view: Callable[[Row], None]) -> Callable[[Row], None]:
-    """Has a function called with every row, those that are added later included."""
+    """Call a function with every row, and register it for later rows."""
     _views.append(view)
     for row in ROWS:
         view(row)
@@ -118,8 +119,7 @@ def for_each_row(view: Callable[[Row], None]) -> Callable[[Row], None]:
 
 
 def add_row(row: Row) -> None:
-    """Make a scalar function known everywhere; TensorError if it is already, or another one is
-    under one of its names.
+    """Add a scalar function; TensorError if it has a row, or one of its names is taken.
 
     >>> import sympy
     >>> add_row(Row(sympy.sin))
@@ -129,7 +129,7 @@ def add_row(row: Row) -> None:
     """
     if row.function in _by_function:
         raise TensorError(f"the function {row.function.__name__} has a row already")
-    names = [f"{space}.{name}" for space, own in row.names.items() for name in own]
+    names = [f"{space}.{name}" for space, aliases in row.names.items() for name in aliases]
     for name in names:
         if name in _names:
             raise TensorError(f"{name} is the name of another function")
@@ -151,7 +151,7 @@ def row_of(function: Callable[..., Expr]) -> Row | None:
 
 
 def code_of(expr: Expr, backend: str = "") -> str | None:
-    """Return the code of a function at some arguments for a backend, if the table knows one.
+    """Return the code template of a function for a backend, None if the table has none.
 
     >>> import sympy_einsum as se
     >>> from sympy.abc import t
@@ -165,18 +165,18 @@ def code_of(expr: Expr, backend: str = "") -> str | None:
     return code(*expr.args) if callable(code) else code
 
 
-def fill_template(code: str, texts: Sequence[str], are_whole: Sequence[bool]) -> str:
-    """Code with the arguments' texts in their places; those that aren't whole, as sums are not,
-    have brackets where they don't make up a whole argument of a call.
+def fill_template(code: str, texts: Sequence[str], are_atomic: Sequence[bool]) -> str:
+    """Insert the arguments' texts into a code template; those that aren't ``are_atomic``, such as
+    sums, get brackets unless they are whole arguments of a call.
 
     >>> fill_template("np.maximum({0}, 2 * {1})", ["a + b", "a + b"], [False, False])
     'np.maximum(a + b, 2 * (a + b))'
     """
 
-    def place(found: re.Match[str]) -> str:
+    def argument(found: re.Match[str]) -> str:
         if found["all"]:
             return ", ".join(texts)
         k = int(found["place"])
-        return texts[k] if found["whole"] is not None or are_whole[k] else f"({texts[k]})"
+        return texts[k] if found["whole"] is not None or are_atomic[k] else f"({texts[k]})"
 
-    return _PLACE.sub(place, code)
+    return _PLACEHOLDER.sub(argument, code)

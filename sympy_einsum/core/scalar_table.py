@@ -1,8 +1,8 @@
-"""The table of scalar functions: SymPy's, those that it lacks, and what NumPy makes of them. One
-row each; :class:`Row` says what can stand in it.
+"""The table of scalar functions: SymPy's, those that it lacks, and NumPy's compositions of them.
+Each has one row; :class:`Row` documents the fields.
 
 Conventions at kinks, as in [L, table 4.1] and the machine-learning frameworks: abs'(0) = 0,
-sign' = 0, relu'(0) = 0; where the arguments of Max or Min tie, each of two shares one half.
+sign' = 0, relu'(0) = 0; where two arguments of Max or Min tie, each has derivative one half.
 
 References
 ==========
@@ -135,7 +135,7 @@ def _zero(*args: Expr) -> Partials:
 
 
 def _max_derivative(*args: Expr) -> Partials:
-    # Max(a, b, c) is Max(a, Max(b, c)): 1 where a is larger, one half at a tie.
+    # Of Max(a, Max(b, c)): 1 where a is larger, one half at a tie.
     partials: list[Expr] = []
     weight: Expr = S.One
     for k, arg in enumerate(args):
@@ -151,7 +151,7 @@ def _min_derivative(*args: Expr) -> Partials:
 
 
 def _tie_averaged(taken: Expr, *args: Expr) -> Partials:
-    # 1 for the argument that is taken, one half each where two tie.
+    # 1 for the selected argument, one half each where two tie.
     shares = [KroneckerDelta(arg, taken) for arg in args]
     return tuple([share / sum(shares, S.Zero) for share in shares])
 
@@ -172,13 +172,13 @@ def _lambertw_derivative(x: Expr, *branch: Expr) -> Partials:
 
 
 def _lambertw_code(x: Expr, branch: Expr = S.Zero) -> str:
-    # Real on the right of the branch point; the branch -1 on the left of 0 only.
+    # Real to the right of the branch point; the branch -1 only to the left of 0.
     beyond = "({0} < -1/np.e)" + (" | ({0} > 0)" if branch == -1 else "")
     return f"np.where({beyond}, np.nan, np.real(special.lambertw({{all}})))"
 
 
 def _modulus_derivative(a: Expr, b: Expr) -> tuple[Expr, Expr]:
-    """Return the point on the unit circle; 0 at 0, as JAX has it."""
+    """Return (a, b) normalised to length 1; 0 at 0, as JAX does."""
     size = modulus(a, b)
     away = Piecewise((1 / size, size > 0), (0, True))
     return a * away, b * away
@@ -196,7 +196,7 @@ def _share_derivative(x: Expr, a: Expr, b: Expr) -> Partials:
 
 
 def _everywhere(code: Code) -> dict[str, Code]:
-    """Code of a function that every backend brings along, and none has; of numbers it gives a
+    """Return code, for all backends, that calls a helper of ours; for numbers it returns a
     number."""
 
     def of_numbers(*args: Expr) -> str:

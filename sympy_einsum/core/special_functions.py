@@ -1,6 +1,6 @@
-"""Distributions and logarithms of gamma functions that SymPy lacks.
+"""Normal distribution functions and logarithms of gamma functions that SymPy lacks.
 
-Their code, derivatives and definitions stand in the table, :mod:`scalar_table`.
+The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ndtri(WholeFunction):
 
     @classmethod
     def eval(cls, p: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         return S.Zero if p == S.Half else None
 
     def _latex(self, printer: Printer, exp: str | None = None) -> str:
@@ -64,8 +64,7 @@ class erfcx(WholeFunction):
 
 
 class erfcx_rate(WholeFunction):
-    """The derivative of log(erfcx(x)), which only generated code has: its formula cancels for
-    large x.
+    """The derivative of log(erfcx(x)), for generated code only: its formula cancels for large x.
 
     >>> from sympy.abc import t
     >>> erfcx_rate(t).rewrite("exp")
@@ -128,7 +127,7 @@ class gammaln(WholeFunction):
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         return S.Zero if x in (S.One, Integer(2)) else None
 
 
@@ -157,7 +156,7 @@ class modulus(WholeFunction):
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
-        """Known values."""
+        """Evaluate at special arguments."""
         return sqrt(a**2 + b**2) if a.is_Rational and b.is_Rational else None
 
     def _eval_power(self, exponent: Expr) -> Expr | None:

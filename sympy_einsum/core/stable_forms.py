@@ -1,10 +1,9 @@
 """Tables of stable forms: scalar expressions that are better evaluated as one function.
 
-:data:`STABLE_NAMES` holds what is written so everywhere, from the construction of a node on,
-:data:`DERIVATIVE_NAMES` what is before a derivative is taken, and :data:`NUMERIC_NAMES` what a
-textbook writes and only code has to write otherwise. They stand below the nodes, which are built in
-stable form, and the code printers; rules/stable/ looks nodes up in them. :func:`has_stable_code`
-knows the sums and logarithms of which the code printers leave no part to itself.
+:data:`STABLE_NAMES` is applied when a node is built, :data:`DERIVATIVE_NAMES` before
+differentiation, and :data:`NUMERIC_NAMES` only in generated code, because textbooks write the form
+on the left. The tables are here, below rules/stable/, because nodes and code printers need them.
+:func:`has_stable_code` recognises the sums and logarithms that code printers must print as a whole.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ from .special_functions import erfcx, erfcx_rate, log_ndtr, ndtr
 
 
 class Use(IntEnum):
-    """Name the purposes of a stable form; each uses the forms of those before."""
+    """The purposes of a stable form; each uses the forms of those before it."""
 
     READING = 0
     DIFFERENTIATING = 1
@@ -85,7 +84,7 @@ STABLE_NAMES = DeferredTable(
         Max(0, _U) * step(_U, S.Half): Max(0, _U),
     }
 )
-# Forms of textbooks whose derivatives overflow, cancel or divide 0 by 0.
+# Textbook forms whose derivatives overflow, cancel or divide 0 by 0.
 _LOG_EXPREL = _U / 2 + log_sinhc(_U / 2)
 DERIVATIVE_NAMES = DeferredTable(
     lambda: {
@@ -134,7 +133,7 @@ DERIVATIVE_NAMES = DeferredTable(
         exp(_U**2 / 2) * ndtr(_U): erfcx(-_U / sqrt(2)) / 2,
     }
 )
-# Differences from a number that cancel get a name. The last three have code as they stand.
+# Differences that cancel. The last three stay as they are: the printers have code for them.
 NUMERIC_NAMES = DeferredTable(
     lambda: {
         1 - sigmoid(_U): sigmoid(-_U),
@@ -154,12 +153,13 @@ NUMERIC_NAMES = DeferredTable(
         1 - exp(_U): 1 - exp(_U),
     }
 )
-# Names of functions at -u, for tensors: SymPy expands erfc(-u).
+# Functions at -u, for tensors only: SymPy expands erfc(-u).
 REFLECTED_NAMES = DeferredTable(lambda: {1 + erf(_U): erfc(_U)})
 
 
 def has_stable_code(expr: Expr) -> bool:
-    """Tell whether code for an expression as a whole is more accurate than that of its parts."""
+    """Tell whether the code of an expression is more accurate than that of its operands
+    combined."""
     if isinstance(expr, log):
         total = expr.args[0]
         return S.One in Add.make_args(total) or exponents_of(total) is not None

@@ -1,8 +1,8 @@
-"""The base classes of nodes, as type checkers should see them.
+"""The base classes of nodes, as type checkers see them.
 
-SymPy ships no types. To mypy its classes are ``Any``, and a class with such a base fits every
-parameter: ``2 * x`` would be an ``int``, since ``int.__mul__`` seems to take x. So mypy sees a
-class without such a base, all of whose other attributes may be anything.
+SymPy has no type annotations. To mypy its classes are ``Any``, and a class with such a base is
+compatible with every parameter: ``2 * x`` would be an ``int``, since ``int.__mul__`` accepts x. So
+mypy sees a class without a base, whose other attributes are ``Any``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MYPY = False
 if MYPY:
 
     class _Stock:
-        # Set by us: a type checker has to know the names.
+        # Attributes that our classes assign.
         _args: Any
         _assumptions: Any
         _mhash: Any

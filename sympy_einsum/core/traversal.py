@@ -1,8 +1,7 @@
-"""Walking and rebuilding expression graphs: iterative, each node once. Written once, used by all.
+"""Iterative traversal and rebuilding of expression graphs, each node once.
 
-A graph mixes our nodes with stock SymPy scalars. ``children`` is the only place that knows how to
-descend: our nodes have ``operands`` (their ``args`` show stock code the leaves only, see
-expressions/base.py), stock expressions have ``args``.
+A graph mixes our nodes, which have ``operands`` (their ``args`` are only the leaves, see
+expressions/base.py), with stock SymPy scalars, which have ``args``; ``children`` covers both.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from sympy import Basic
 
 
 def children(node: Basic) -> tuple[Basic, ...]:
-    """Return the nodes directly below: operands of a tensor expression, args of a stock one."""
+    """Return the operands of a tensor expression, or the args of a stock expression."""
     operands = getattr(node, "operands", None)
     return node.args if operands is None else operands
 
@@ -21,7 +20,7 @@ def children(node: Basic) -> tuple[Basic, ...]:
 def postorder(
     roots: Iterable[Basic], children: Callable[[Basic], Sequence[Basic]] | None = None
 ) -> list[Basic]:
-    """All nodes reachable from the roots, each once, operands before the nodes that use them.
+    """Return all nodes reachable from the roots, each once, operands before their users.
 
     >>> from sympy.abc import x
     >>> from sympy import sin
@@ -33,7 +32,7 @@ def postorder(
     stack: list[Basic | None] = list(roots)[::-1]
     while stack:
         node = stack.pop()
-        if node is None:  # what stands below has been visited since
+        if node is None:  # all nodes below have been visited
             order.append(stack.pop())
             continue
         if node in seen:
@@ -41,7 +40,7 @@ def postorder(
         seen.add(node)
         if children is not None:
             below = children(node)
-        else:  # every pass walks: no call for each node
+        else:  # inlined: every pass traverses
             operands = getattr(node, "operands", None)
             below = node.args if operands is None else operands
         if below:
@@ -57,8 +56,8 @@ def transform(
     visit: Callable[[Basic, tuple[Basic, ...]], Basic],
     children: Callable[[Basic], Sequence[Basic]] = children,
 ) -> list[Basic]:
-    """Bottom-up rewriting: ``visit(node, new_children)`` returns the replacement of each node,
-    once."""
+    """Rewrite bottom-up: ``visit(node, new_children)`` returns the replacement of each node, and is
+    called once for each."""
     rewritten: dict[Basic, Basic] = {}
     for node in postorder(roots, children):
         rewritten[node] = visit(node, tuple([rewritten[child] for child in children(node)]))

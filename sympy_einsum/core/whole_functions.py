@@ -1,7 +1,7 @@
-"""The base of scalar functions that SymPy lacks: they are kept whole, so that they are right where
-a formula for them overflows, cancels or divides zero by zero.
+"""The base class of scalar functions that SymPy lacks. They aren't expanded into a formula that
+overflows, cancels or divides zero by zero.
 
-A class says which values it knows and how it is shown; the rest stands in its row of the table.
+A class defines special values and printing; the rest is in its row of the table.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ _NAME = re.compile(r"\b(np|special|math)\.(\w+)")
 
 
 class WholeFunction(Function):
-    """A scalar function kept whole, so that it can be evaluated without overflow.
+    """A scalar function that isn't expanded, so that its code doesn't overflow or cancel.
 
-    ``at_zero`` is its value at 0, where a function of one argument has one.
+    ``at_zero`` is its value at 0, if it has one argument and a value there.
     """
 
     at_zero: Expr | None = None
 
     @classmethod
     def eval(cls, *args: Any, **options: Any) -> Expr | None:
-        """Return a known value of the function, None where it stays as it is."""
+        """Return the value at special arguments, None to stay unevaluated."""
         return cls.at_zero if len(args) == 1 and args[0].is_zero else None
 
     @property
     def row(self) -> Row:
-        """The row of this function; an empty one if there is none."""
+        """The row of this function; an empty one if it has none."""
         return row_of(type(self)) or Row(type(self))
 
     def fdiff(self, argindex: int = 1) -> Expr:
-        """Return the derivative by one argument, as SymPy asks for it."""
+        """Return the derivative by one argument, by SymPy's protocol."""
         partials = self.row.derivative(*self.args) if self.row.derivative else ()
         partial = (None, *partials)[argindex] if 0 < argindex <= len(partials) else None
         if partial is None:
@@ -49,7 +49,7 @@ class WholeFunction(Function):
 
     def _eval_evalf(self, prec: int) -> Expr | None:
         value = self.rewrite(exp)._eval_evalf(prec)
-        # SymPy's functions of a NaN don't expect one.
+        # SymPy's functions fail on nan.
         return None if value is S.NaN else value
 
     def _eval_rewrite_as_exp(self, *args: Expr, **kwargs: object) -> Expr | None:
@@ -59,7 +59,8 @@ class WholeFunction(Function):
         return True if all(arg.is_extended_real for arg in self.args) else None
 
     def _code(self, printer: CodePrinter, code: str | None) -> str:
-        """Code in a stock printer's names; that of the definition where there is none."""
+        """Return code in a stock printer's names; that of the definition if there is no
+        template."""
         if code is None and self.row.definition is not None:
             return f"({printer._print(self.rewrite(exp))})"
         if code is None:
@@ -69,8 +70,8 @@ class WholeFunction(Function):
             return str(printer._module_format(f"{_MODULES[found[1]]}.{found[2]}"))
 
         texts = [printer._print(arg) for arg in self.args]
-        are_whole = [precedence(arg) >= PRECEDENCE["Func"] for arg in self.args]
-        return f"({fill_template(_NAME.sub(name, code), texts, are_whole)})"
+        are_atomic = [precedence(arg) >= PRECEDENCE["Func"] for arg in self.args]
+        return f"({fill_template(_NAME.sub(name, code), texts, are_atomic)})"
 
     def _numpycode(self, printer: CodePrinter, *args: object) -> str:
         return self._code(printer, code_of(self))
@@ -92,7 +93,7 @@ def check_order(function: type[WholeFunction], order: Expr, least: int = 0) -> N
     sympy_einsum.UnsupportedError: the order of WholeFunction must be an integer from 0 on
     """
     if not (order.is_Integer and order >= least):
-        # An order that is a tensor is a slot here, whose name nobody knows.
+        # Don't print the order: that of a tensor is a slot here.
         raise UnsupportedError(
             f"the order of {function.__name__} must be an integer from {least} on"
         )

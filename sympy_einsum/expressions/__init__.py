@@ -1,4 +1,4 @@
-"""The nodes of the language: the base class, leaves, products and sums, functions."""
+"""The nodes of expression graphs: the base class, leaves, products and sums, functions."""
 
 from .affine_selectors import (
     Positions as Positions,
@@ -45,7 +45,7 @@ from .graphs import (
     free_leaves as free_leaves,
     free_symbols_of as free_symbols_of,
     is_literal as is_literal,
-    is_ordered as is_ordered,
+    is_noncommutative as is_noncommutative,
     is_tensor as is_tensor,
     is_variable as is_variable,
     kinds_in as kinds_in,
@@ -97,11 +97,11 @@ from .matrix_functions import (
 from .matrix_powers import MatrixPower as MatrixPower, matrix_power as matrix_power
 from .matrix_stacks import (
     AdjStack as AdjStack,
-    AlongDirections as AlongDirections,
     Cholesky as Cholesky,
     CofactorStack as CofactorStack,
     DetSigns as DetSigns,
     DetStack as DetStack,
+    DirectionalFunction as DirectionalFunction,
     EigenValues as EigenValues,
     EigenVectors as EigenVectors,
     Expm as Expm,
@@ -169,10 +169,10 @@ from .substitution import (
 )
 from .sums import (
     TensorAdd as TensorAdd,
-    drop_repeated_axes as drop_repeated_axes,
+    drop_constant_axes as drop_constant_axes,
     scale as scale,
     split_coefficient as split_coefficient,
-    sum_of_parts as sum_of_parts,
+    sum_of_multiples as sum_of_multiples,
     tensor_sum as tensor_sum,
     total_of as total_of,
     varying_axes as varying_axes,

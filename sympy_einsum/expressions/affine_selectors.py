@@ -1,11 +1,10 @@
-"""Affine selectors, constants of zeros and ones: entries, slices and windows are contractions with
-them, so that derivatives of them need no rules of their own.
+"""Affine selectors: entries, slices and windows are contractions with these constant tensors of
+zeros and ones, so that their derivatives need no rules.
 
-A delta says i = j. Its siblings say start + Σ step·i = j: of no index i for one entry of an axis,
-of one for a slice, of several for windows. They are constants of zeros and ones, and never computed
-as arrays: the compiler spells a contraction with one as indexing, or as writing into zeros.
-Every position that they name lies on the axis.
-"""
+A delta is [i = j], an affine selector [start + Σ step·i = j]: without an index i it selects one
+entry of an axis, with one a slice, with several windows. It is never computed as an array: the
+compiler emits a contraction with it as indexing, or as writing into zeros. All positions are on the
+axis."""
 
 from __future__ import annotations
 
@@ -39,8 +38,8 @@ class Positions(TensorExpr):
     Raises
     ======
 
-    TensorError : the start or a step is no integer, or a step is 0
-    ShapeError : a position is known to lie outside of the axis
+    TensorError : the start or a step isn't an integer, or a step is 0
+    ShapeError : a position is provably outside of the axis
     """
 
     __slots__ = ()
@@ -70,34 +69,35 @@ class Positions(TensorExpr):
         if S.Zero in steps:
             raise TensorError("the step of a slice is an integer other than 0")
         counts = as_shape([*counts, 1])[:-1]
-        # A step that is never taken may be any.
+        # Of an index with at most one value the step doesn't matter.
         steps = tuple([S.One if n in (0, 1) else s for s, n in zip(steps, counts, strict=True)])
         _check_range(length, start, steps, counts)
         kind = Selection if len(steps) == 1 else Positions
         return kind._intern((), (length, start, steps, counts), (*counts, length))
 
-    length: Expr = data_property(0, "The length of the axis that is selected from.")
-    start: Expr = data_property(1, "The position that is selected where all indices are 0.")
+    length: Expr = data_property(0, "The length of the axis.")
+    start: Expr = data_property(1, "The position at which all indices are 0.")
     steps: Shape = data_property(2, "The stride of each index, not 0.")
     counts: Shape = data_property(3, "The length of each index.")
 
     @property
     def is_delta(self) -> bool:
-        """Whether it is a delta: one index that is the position itself."""
+        """Whether it is a delta: [i = j] on axes of one length."""
         if len(self.steps) != 1 or self.start is not S.Zero or self.steps[0] is not S.One:
             return False
         return same_length(self.counts[0], self.length)
 
     @property
     def is_flip(self) -> bool:
-        """Whether it selects all positions from the last to the first: its own transpose."""
+        """Whether it reverses the axis; it is its own transpose then."""
         if self.steps != (S.NegativeOne,) or not same_length(self.counts[0], self.length):
             return False
         return same_length(self.start, self.length - 1)
 
 
 def is_window(operand: Operand) -> bool:
-    """Tell whether an operand is an affine selector of several indices, as sliding windows are."""
+    """Tell whether an operand is an affine selector with several indices, as sliding windows
+    are."""
     return isinstance(operand, Positions) and len(operand.steps) > 1
 
 
@@ -114,7 +114,7 @@ def _check_range(length: Expr, start: Expr, steps: Shape, counts: Shape) -> None
 
 
 class Unit(Positions):
-    """The unit vector of a length with its one at a position: indexing is contraction with it.
+    """The unit vector with a one at a position: indexing is contraction with it.
 
     >>> from sympy_einsum.expressions import Unit
     >>> Unit(3, 1).shape
@@ -128,15 +128,16 @@ class Unit(Positions):
 
     @property
     def position(self) -> Expr:
-        """Where its one is."""
+        """The position of the one."""
         return self.start
 
 
 class Selection(Positions):
-    """The matrix that picks ``count`` positions ``start, start + step, …`` of an axis.
+    """The matrix that selects the positions ``start, start + step, …`` of an axis, ``count`` of
+    them.
 
-    Its shape is (count, length); slicing an axis is contraction with it, and so is placing a
-    piece into a longer axis.
+    Its shape is (count, length). Slicing an axis is contraction with it, zero-padding contraction
+    with its transpose.
 
     >>> from sympy_einsum.expressions import Selection
     >>> Selection(5, 1, 2, 2).shape

@@ -1,10 +1,10 @@
 """Log-sum-exp and softmax over some axes, as nodes whose evaluation doesn't overflow.
 
-Spelled with exp, log and sums they would be right as mathematics, but exp(800) has no double, and
-the derivatives would carry the powers of the sum along. As nodes they have short derivatives: that
-of log-sum-exp is softmax, and that of softmax is made of itself [BV, §3.1.5; GBC, §6.2.2]. The
-logarithm of a softmax is no node of its own, but derivatives and code know it
-(:func:`softmax_inside_log`): log(p) is finite where 1/p isn't.
+Expressions in exp, log and sums would overflow for entries above 709, and their derivatives would
+contain powers of the sum. The nodes have short derivatives: that of log-sum-exp is softmax, that of
+softmax is a function of softmax [BV, §3.1.5; GBC, §6.2.2]. The logarithm of a softmax isn't a node,
+but derivatives and code recognise it (:func:`softmax_inside_log`): log(p) is finite where 1/p
+isn't.
 
 References
 ==========
@@ -31,20 +31,20 @@ Item = TypeVar("Item")
 
 
 class AxesFunction(TensorExpr):
-    """Base class of the functions of one tensor that single out some of its axes.
+    """Base class of functions of one tensor that treat some of its axes differently.
 
     Attributes
     ==========
 
-    axes : the axes, ascending, never none
-    name : what it is called
+    axes : the axes, ascending, at least one
+    name : the name of the function
     """
 
     __slots__ = ()
-    # Whether the result has these axes too.
+    # Whether the result has these axes.
     keeps_axes = False
 
-    axes: tuple[int, ...] = data_property(0, "The axes that are summed over.")
+    axes: tuple[int, ...] = data_property(0, "The axes, ascending.")
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class AxesFunction(TensorExpr):
 
     @classmethod
     def over(cls, tensor: Operand, axes: Sequence[int], *data: str) -> Operand:
-        """Build the function of a tensor over some of its axes; over none it is the identity."""
+        """Build the function of a tensor over some axes; without axes it is ``_over_none``."""
         return cls._build((tensor,), (tuple(axes), *data))
 
     @classmethod
@@ -63,9 +63,9 @@ class AxesFunction(TensorExpr):
             return cls._over_none(tensor)
         keeps = cls._keeps(data)
         if isinstance(tensor, Zeros):
-            known = cls._of_zeros(tensor, axes)
-            if known is not None:
-                return known
+            value = cls._of_zeros(tensor, axes)
+            if value is not None:
+                return value
         if _is_permuted(tensor):
             labels, output, over = tensor.subscripts[-1], tensor.output, _axes_in_core(tensor, axes)
             core = cls.over(tensor.core, over, *rest)
@@ -90,7 +90,7 @@ class AxesFunction(TensorExpr):
 
 
 class LogSumExp(AxesFunction):
-    """log Σ exp over some axes, which are gone from the result; build it with ``logsumexp``.
+    """log Σ exp over some axes, which the result doesn't have; build it with ``logsumexp``.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -120,7 +120,7 @@ class Softmax(AxesFunction):
 
 
 def softmax_inside_log(node: Basic) -> Softmax | None:
-    """Return the softmax that a node is the logarithm of; None for other nodes."""
+    """Return the softmax whose logarithm a node is; None for other nodes."""
     if isinstance(node, Elementwise) and node.body == LOG:
         inner = node.operands[0]
         return inner if isinstance(inner, Softmax) else None
@@ -128,7 +128,7 @@ def softmax_inside_log(node: Basic) -> Softmax | None:
 
 
 def _is_permuted(tensor: Operand) -> bool:
-    """Tell whether a tensor is another one with its axes permuted, and nothing else."""
+    """Tell whether a tensor is a transpose of another tensor and nothing else."""
     return (
         isinstance(tensor, View)
         and tensor.core is not None
@@ -139,7 +139,7 @@ def _is_permuted(tensor: Operand) -> bool:
 
 
 def _axes_in_core(tensor: View, axes: Sequence[int]) -> tuple[int, ...]:
-    """Where the axes of a permuted tensor are in its core."""
+    """Return the axes of the core that are some axes of its transpose."""
     return tuple([tensor.subscripts[-1].index(tensor.output[axis]) for axis in axes])
 
 

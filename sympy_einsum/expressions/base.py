@@ -1,10 +1,9 @@
-"""The base class of all tensor expressions: what stock SymPy sees of a node.
+"""The base class of tensor expressions: the interface of a node to stock SymPy.
 
-*The firewall.* Stock SymPy walks ``args`` recursively, once per path: on deep or shared graphs it
-overflows the stack or never ends. So ``args`` shows the leaves only: ``(tag, *free symbols)``. To
-stock code a tensor expression is an applied function of its leaves; ``func`` rebuilds it by
-substituting leaves. Our own passes use ``operands``, the true children.
-"""
+Stock SymPy traverses ``args`` recursively, once per path: on deep graphs that overflows the stack,
+on shared ones it takes exponential time. So ``args`` has the leaves only: ``(tag, *free symbols)``.
+To stock code a tensor expression is an applied function of its leaves; ``func`` rebuilds it by
+substituting leaves. Our passes use ``operands``, the children."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from .substitution import as_basic, substitute, substitute_function
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    # The methods and operators that are attached above, where every type of node is known.
+    # The methods and operators that sympy_hooks attaches, where every type of node is defined.
     from ..sympy_hooks import Methods
 else:
     Methods = Node
@@ -45,39 +44,37 @@ _LENGTHS = Str("lengths")
 
 
 class NodeTag(AtomicExpr):
-    """The first of a node's ``args``: it tells two nodes with the same leaves apart, and its own
-    ``args`` are a name and the symbols in the leaves' axis lengths, so that stock code finds these.
-    """
+    """The first of a node's ``args``. It distinguishes nodes with the same leaves; its own ``args``
+    are a name and the symbols in the leaves' axis lengths, where stock code finds them."""
 
-    __slots__ = ("given", "node")
-    given: tuple[Basic, ...]
+    __slots__ = ("node", "stored")
+    stored: tuple[Basic, ...]
     is_commutative = True
     is_number = False
 
     def __new__(cls, node: TensorExpr, *args: Basic) -> NodeTag:
         self = AtomicExpr.__new__(cls)
         self.node = node
-        self.given = args
+        self.stored = args
         return self
 
     @property
     def args(self) -> tuple[Basic, ...]:
-        if not self.given:
+        if not self.stored:
             lengths = lengths_of(*self.node._leaves())
-            # SymPy takes an expression for real where all atoms are, and goes wrong then; of a
-            # name it doesn't know.
-            self.given = (_LENGTHS, *sorted(lengths, key=sort_key)) if lengths else ()
-        return self.given
+            # The name keeps SymPy from concluding that an expression is real because all atoms are.
+            self.stored = (_LENGTHS, *sorted(lengths, key=sort_key)) if lengths else ()
+        return self.stored
 
     @property
     def func(self) -> Callable[..., NodeTag]:
         return partial(NodeTag, self.node)
 
     def __reduce_ex__(self, protocol: object) -> tuple[type, tuple[Basic, ...]]:
-        return NodeTag, (self.node, *self.given)
+        return NodeTag, (self.node, *self.stored)
 
     def __getnewargs__(self) -> tuple[Basic, ...]:
-        return (self.node, *self.given)
+        return (self.node, *self.stored)
 
     def _hashable_content(self) -> tuple[object, ...]:
         return (self.node._digest, *self.args)
@@ -100,7 +97,7 @@ class NodeTag(AtomicExpr):
 
 
 class Rebuild:
-    """``node.func``: rebuilds the node from its leaf view, by substituting leaves."""
+    """``node.func``: rebuilds a node from new ``args`` by substituting leaves."""
 
     __slots__ = ("node",)
 
@@ -120,13 +117,13 @@ class Rebuild:
     def __call__(self, *args: Basic, **options: object) -> Basic:
         if args == self.node.args:
             return self.node
-        own = self.node.args
-        if len(args) != len(own) or not isinstance(args[0], NodeTag):
+        current = self.node.args
+        if len(args) != len(current) or not isinstance(args[0], NodeTag):
             raise TensorError(
-                f"{self.__name__}.func takes the {len(own)} arguments of .args "
+                f"{self.__name__}.func takes the {len(current)} arguments of .args "
                 f"(a tag and the leaves), not {len(args)}"
             )
-        tag, *leaves = own
+        tag, *leaves = current
         replacements = [
             *zip(leaves, args[1:], strict=True),
             *zip(tag.args, args[0].args, strict=True),
@@ -142,7 +139,7 @@ class TensorExpr(Methods):
 
     shape : tuple of axis lengths, SymPy expressions
     order : the number of axes
-    operands : the nodes this one is computed from
+    operands : the nodes from which it is computed
 
     Examples
     ========
@@ -160,14 +157,14 @@ class TensorExpr(Methods):
     is_commutative = True
     is_real = True
     _op_priority = 100.0
-    # Stock code takes what can be iterated for a sequence, but a tensor is one thing.
+    # Stock code would treat an iterable as a sequence of arguments.
     _iterable = False
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in FOR_PASSES]
 
     def __bool__(self) -> bool:
-        # An axis of length 0 is no reason to be false: expressions aren't.
+        # Without it a tensor with an axis of length 0 would be false.
         return True
 
     def __reduce_ex__(
@@ -177,7 +174,7 @@ class TensorExpr(Methods):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether a matrix is known to be its own transpose when that is built.
+        """Whether it is a matrix that is constructed equal to its transpose.
 
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (3, 3))
@@ -186,12 +183,12 @@ class TensorExpr(Methods):
         """
         return False
 
-    # --- what stock SymPy sees
+    # --- the interface to stock SymPy
 
     @property
     def args(self) -> tuple[Basic, ...]:
-        """The leaf view: a tag, the free symbols and unknown functions of these. The true children
-        are in ``operands``.
+        """A tag, the free symbols and undefined functions of ordinary symbols. The children are
+        ``operands``.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
@@ -217,8 +214,8 @@ class TensorExpr(Methods):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is a scalar without symbols: ``float``, ``evalf`` and comparisons then know
-        its value.
+        """Whether it is a scalar without symbols, which has a value for ``float``, ``evalf`` and
+        comparisons.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 2)
@@ -228,24 +225,24 @@ class TensorExpr(Methods):
         return not self.shape and are_numeric(kinds_in(self))
 
     def _applied(self) -> set[Basic]:
-        """Return the unknown functions of ordinary symbols and their derivatives, for stock code:
-        q(t) in a Lagrangian."""
+        """Return the undefined functions of ordinary symbols, such as q(t) in a Lagrangian, and
+        their derivatives."""
         if not any(issubclass(kind, (AppliedUndef, Derivative)) for kind in kinds_in(self)):
             return set()
         found = {e for e in postorder([self]) if isinstance(e, (AppliedUndef, Derivative))}
         return {e for e in found if not any(isinstance(s, Node) for s in e.free_symbols)}
 
     def _leaves(self) -> frozenset[Basic]:
-        # Big sets are cached where they are asked for, not at every node: with one fresh symbol
-        # per level, the cached sets alone would be quadratic.
+        # Large sets are cached only at the root of a query: with a new symbol on each level, sets
+        # at all nodes would take quadratic memory.
         if self._free is None:
             self._free = free_leaves(self)
         return self._free
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The tensor symbols and ordinary symbols in the expression. As for SymPy's matrices,
-        the axis lengths of a tensor symbol don't count.
+        """The tensor symbols and ordinary symbols in the expression, without those in axis lengths,
+        as for SymPy's matrices.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
@@ -317,7 +314,7 @@ class TensorExpr(Methods):
         return {node for node in nodes if isinstance(node, kinds)}
 
     def count_ops(self, visual: bool | None = None) -> Integer:
-        """Return the number of nodes that compute something.
+        """Return the number of nodes with operands.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
@@ -327,24 +324,25 @@ class TensorExpr(Methods):
         return Integer(sum(1 for node in postorder([self]) if children(node)))
 
     def is_constant(self, *wrt: Basic, **flags: object) -> bool:
-        """Tell whether the expression is free of the given symbols (of all symbols, without any).
-        It depends on an entry where it does on the tensor of that, and on the axis lengths of that.
+        """Tell whether the expression is independent of the given symbols, or of all symbols if
+        none is given. It depends on an entry if it depends on the entry's tensor or on that
+        tensor's axis lengths.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)
         >>> se.sin(x).is_constant(), se.sin(x).is_constant(y), se.Ones(3).is_constant()
         (False, True, True)
         """
-        given = [as_basic(value) for value in wrt]
-        tensors = {leaf for v in given if isinstance(v, TensorExpr) for leaf in v._leaves()}
-        kept = {leaf for leaf in tensors if isinstance(leaf, TensorExpr)}.union(given)
+        variables = [as_basic(value) for value in wrt]
+        tensors = {leaf for v in variables if isinstance(v, TensorExpr) for leaf in v._leaves()}
+        sources = {leaf for leaf in tensors if isinstance(leaf, TensorExpr)}.union(variables)
         leaves = self._leaves()
-        return kept.isdisjoint(leaves | lengths_of(*leaves)) if wrt else not leaves
+        return sources.isdisjoint(leaves | lengths_of(*leaves)) if wrt else not leaves
 
     @property
     def is_Function(self) -> bool:
-        """Whether it is a scalar that depends on ordinary symbols: to ``sympy.solve``, ``limit``
-        and the like a function of these.
+        """Whether it is a scalar that depends on ordinary symbols, so that ``sympy.solve``,
+        ``limit`` and others treat it as a function of them.
 
         >>> from sympy import symbols
         >>> import sympy_einsum as se
@@ -356,8 +354,8 @@ class TensorExpr(Methods):
         return not self.shape and any(map(is_variable, self._leaves()))
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
-        """Return the tensor of which this is a power entry by entry, and the exponent, a number. By
-        ``as_base_exp`` SymPy would learn of it, and make scalars of opposite powers.
+        """Return a tensor and a number so that this is the tensor to the power of the number,
+        entrywise. ``as_base_exp`` stays SymPy's, which would combine powers to scalars.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -367,7 +365,7 @@ class TensorExpr(Methods):
         return self, S.One
 
     def could_extract_minus_sign(self) -> bool:
-        """Never: a sign stays where it is.
+        """Return False, so that SymPy moves no signs.
 
         >>> import sympy_einsum as se
         >>> (-se.TensorSymbol("x", 3)).could_extract_minus_sign()
@@ -375,7 +373,7 @@ class TensorExpr(Methods):
         """
         return False
 
-    # SymPy asks for the signs of scalars; analysis/properties.py knows them.
+    # SymPy's queries for the signs of scalars; analysis/properties.py answers them.
 
     def _is_nonnegative(self) -> bool | None:
         return None
@@ -392,10 +390,10 @@ class TensorExpr(Methods):
     # --- substitution
 
     def xreplace(self, rule: Mapping[Basic, Basic] | Transform) -> Basic:
-        """Replace nodes, symbols and lengths exactly, all at once.
+        """Replace nodes, symbols and lengths exactly and simultaneously.
 
-        Raises TensorError for what is no dictionary, ShapeError for what has another shape than
-        what it replaces.
+        Raises TensorError unless the rule is a dictionary, ShapeError for a replacement of another
+        shape.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 3)
@@ -410,7 +408,7 @@ class TensorExpr(Methods):
         if self in rule:
             return rule[self], True
         if not isinstance(rule, dict):
-            # A Transform of SymPy's: a rule for any expression; it gets to see the leaves.
+            # SymPy's Transform is a function of expressions; it is applied to the leaves.
             rule = {leaf: rule[leaf] for leaf in self._leaves() if leaf in rule}
         result = substitute(self, rule)
         return result, result is not self
@@ -425,14 +423,13 @@ class TensorExpr(Methods):
             f"{type(self).__name__} is symbolic and has no array of numbers; "
             "use sympy_einsum.lambdify to evaluate it, .as_explicit() to write out its entries, "
             "and functions of sympy_einsum, such as softmax and logsumexp, in place of those that "
-            "make arrays of what they are given"
+            "convert their arguments to arrays"
         )
 
 
-# What an operation is applied to: a tensor, or a scalar of SymPy's. Any in its place lets what a
-# function gives be used as a tensor, without a test of which of the two it is.
+# An operand: a tensor, or a SymPy scalar. The Any lets a result be used as a tensor without a test.
 Operand: TypeAlias = TensorExpr | Any
-# Values that a user may write in its place.
+# The type of arguments that are converted to operands.
 TensorLike: TypeAlias = "Operand | ArrayLike"
-# Several expressions: functions that take these too then give a list.
+# Several expressions, for which a function returns a list.
 Several: TypeAlias = "list[Operand] | tuple[Operand, ...]"

@@ -1,4 +1,4 @@
-"""Broadcasting of operands of one order to one shape."""
+"""Broadcasting of operands of one order."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .products import contract
 
 
 def broadcast_together(operands: Sequence[Operand]) -> list[Operand]:
-    """Operands of one order with axes of length 1 stretched; scalars stay scalars.
+    """Repeat the operands of one order along axes of length 1 to a common shape; leave scalars
+    unchanged.
 
-    Raises ShapeError for two different orders above 0, and for lengths that differ.
+    Raises ShapeError for different orders above 0, and for incompatible lengths.
     """
     tensors = [o for o in operands if is_tensor(o)]
     if not tensors:
@@ -25,35 +26,35 @@ def broadcast_together(operands: Sequence[Operand]) -> list[Operand]:
 
 
 def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
-    """Return the shape that tensors of one order have after axes of length 1 are stretched."""
+    """Return the shape to which tensors of one order broadcast."""
     first = tensors[0]
     shape = list(first.shape)
     for number, tensor in enumerate(tensors[1:], start=2):
         if tensor.order != first.order:
             raise ShapeError(
                 f"can't combine a tensor of order {first.order}, shape {first.shape}, with one of "
-                f"order {tensor.order}, shape {tensor.shape}, entry by entry: {_short(first)} and "
-                f"{_short(tensor)}; add axes with x[None, :] or broadcast_to, or say with einsum "
+                f"order {tensor.order}, shape {tensor.shape}, entry by entry: {_name(first)} and "
+                f"{_name(tensor)}; add axes with x[None, :] or broadcast_to, or say with einsum "
                 f"which axes belong together{documentation_link('broadcasting')}"
             )
-        for axis, (known, length) in enumerate(zip(shape, tensor.shape, strict=True)):
-            if known is S.One:
+        for axis, (common, length) in enumerate(zip(shape, tensor.shape, strict=True)):
+            if common is S.One:
                 shape[axis] = length
-            elif length is not S.One and not same_length(known, length):
+            elif length is not S.One and not same_length(common, length):
                 raise ShapeError(
-                    f"axis {axis} has length {known} in operand 1, {_short(first)}, and length "
-                    f"{length} in operand {number}, {_short(tensor)}; lengths must be equal or 1"
-                    + same_name_hint(known, length)
+                    f"axis {axis} has length {common} in operand 1, {_name(first)}, and length "
+                    f"{length} in operand {number}, {_name(tensor)}; lengths must be equal or 1"
+                    + same_name_hint(common, length)
                 )
     return tuple(shape)
 
 
-def _short(tensor: TensorExpr) -> str:
+def _name(tensor: TensorExpr) -> str:
     return tensor.name if hasattr(tensor, "name") else type(tensor).__name__
 
 
 def stretch(tensor: TensorExpr, shape: Shape) -> Operand:
-    """Return the tensor with its axes of length 1 repeated to the given shape of the same order."""
+    """Repeat a tensor along its axes of length 1 to a shape of the same order."""
     if tensor.shape == shape:
         return tensor
     order = tensor.order

@@ -1,4 +1,4 @@
-"""Complex numbers inside of expressions, whose symbols are real."""
+"""Complex numbers in expressions, whose symbols are real."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .base import Operand
 from .interning import Node, data_expressions
 from .leaves import Constant, Zeros
 
-# Functions that aren't given by their values on real numbers: what SymPy and our rules make of them
-# for real arguments is wrong for others.
+# Functions that aren't analytic: SymPy and our rules evaluate them for real arguments, which is
+# wrong for complex ones.
 _OF_REAL_NUMBERS = (
     *(Abs, arg, ceiling, conjugate, floor, im, re, sign, Max, Min, Relational),
     *(modulus, relu, rint, step, trunc),
@@ -37,14 +37,14 @@ _OF_REAL_NUMBERS = (
 
 
 def holds_complex(root: Basic) -> bool:
-    """Tell whether there is a complex number in an expression; it is kept at each node."""
+    """Tell whether an expression contains a complex number; memoised at each node."""
     found: dict[Basic, bool] = {}
 
-    def is_known(node: Basic) -> bool:
+    def is_memoised(node: Basic) -> bool:
         return isinstance(node, Node) and "complex" in node.memory
 
-    for node in postorder([root], lambda n: () if is_known(n) else children(n)):
-        if is_known(node):
+    for node in postorder([root], lambda n: () if is_memoised(n) else children(n)):
+        if is_memoised(node):
             found[node] = node.memory["complex"]
             continue
         found[node] = _is_complex(node) or any(found[child] for child in children(node))
@@ -62,8 +62,8 @@ def _is_complex(node: Basic) -> bool:
 
 
 def conjugated(e: Operand) -> Operand:
-    """Return the complex conjugate: functions that are real for real numbers take conjugates to
-    conjugates, so it is the expression of the conjugate constants.
+    """Return the complex conjugate: the expression with its constants conjugated, because all
+    functions in it are real for real arguments.
 
     >>> from sympy import I
     >>> import sympy_einsum as se
@@ -81,7 +81,7 @@ def conjugated(e: Operand) -> Operand:
 
 
 def of_real_constants(e: Operand) -> Operand:
-    """Return the expression with every complex constant written as a sum of two real ones."""
+    """Replace every complex constant by a sum of two real ones."""
     replacements = {}
     for constant in _complex_constants(e):
         parts = np.array([entry.as_real_imag() for entry in constant.entries.flat], dtype=object)
@@ -99,12 +99,12 @@ def _complex_constants(e: Operand) -> list[Constant]:
 
 
 def check_analytic(f: Callable[..., Basic], operands: Sequence[Operand]) -> None:
-    """Refuse a function of real numbers where an operand holds complex ones."""
+    """Raise UnsupportedError if a function that isn't analytic is applied to a complex operand."""
     if not any(map(holds_complex, operands)):
         return
-    places = [Dummy(real=None if holds_complex(operand) else True) for operand in operands]
-    free = {place for place in places if place.is_real is None}
-    for part in preorder_traversal(f(*places)):
+    dummies = [Dummy(real=None if holds_complex(operand) else True) for operand in operands]
+    free = {dummy for dummy in dummies if dummy.is_real is None}
+    for part in preorder_traversal(f(*dummies)):
         if isinstance(part, _OF_REAL_NUMBERS) and part.free_symbols & free:
             raise UnsupportedError(
                 f"{type(part).__name__} isn't defined for complex entries; take real "

@@ -1,4 +1,4 @@
-"""Conversion of user input to operands: numbers, arrays, functions of SymPy's that hold tensors."""
+"""Conversion of arguments to operands: numbers, arrays, SymPy functions that contain tensors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from .graphs import (
 from .leaves import Constant
 from .scalar_lambdas import Slot, as_number, slot, substitute_stock
 
-# SymPy's classes of what has axes that aren't written out.
+# SymPy's classes of symbolic matrices and arrays.
 _ARRAYS = "sympy.tensor.array.expressions"
 STOCK_TENSORS: tuple[Any, ...] = (
     MatrixExpr,
@@ -49,17 +49,17 @@ STOCK_TENSORS: tuple[Any, ...] = (
     ),
 )
 
-# Stock symbols among them, and their entries.
+# The symbols among them, and their entries.
 _ENTRIES: tuple[Any, ...] = (MatrixElement, DeferredClasses(_ARRAYS, "ArrayElement"))
 STOCK_VARIABLES: tuple[Any, ...] = (
     MatrixSymbol,
     DeferredClasses(_ARRAYS, "ArraySymbol"),
     *_ENTRIES,
 )
-# All of them, and their entries.
+# All of them, and entries of them.
 _WITH_AXES = (*STOCK_TENSORS, *_ENTRIES)
 
-# The axes that an array of NumPy's can have.
+# The maximum number of axes of a NumPy array.
 MAX_DEPTH = 64
 
 _of_entries = deferred("convert", "from_explicit")
@@ -67,13 +67,12 @@ _of_stock = deferred("convert", "from_stock")
 
 
 def as_operand(value: TensorLike) -> Operand:
-    """A tensor expression or a SymPy scalar from what a user may write in its place.
+    """Convert an argument to a tensor expression or a SymPy scalar.
 
-    Arrays become constants, unless there are symbols among their entries; the entries of SymPy's
-    explicit matrices and arrays stay exact unless there are floats among them; a matrix or array
-    expression is converted, its symbols are tensor symbols; a stock function of a tensor
-    (``sympy.exp(A)``) becomes an elementwise node, a relation of scalars 1 or 0; a string or
-    another object with axes is refused.
+    Arrays of numbers become constants. The entries of SymPy's explicit matrices and arrays stay
+    exact unless one is a float. Matrix and array expressions are converted, their symbols to tensor
+    symbols. A stock function of a tensor (``sympy.exp(A)``) becomes an elementwise node, a relation
+    of scalars 1 or 0. Strings and other objects with axes raise TensorError.
     """
     if isinstance(value, TensorExpr):
         return value
@@ -109,8 +108,8 @@ def as_operand(value: TensorLike) -> Operand:
 
 
 def _has_symbols(array: np.ndarray) -> bool:
-    """Tell whether an array is one of scalars of SymPy's that aren't all numbers, as NumPy makes of
-    a symbol times an array."""
+    """Tell whether an array consists of SymPy scalars that aren't all numbers, as a symbol times an
+    array does."""
     if array.dtype != object:
         return False
     scalars = [entry for entry in array.flat if isinstance(entry, Expr)]
@@ -120,13 +119,13 @@ def _has_symbols(array: np.ndarray) -> bool:
 
 
 def _holds_symbols(items: Sequence[object]) -> bool:
-    """Tell whether there are scalars of SymPy's that aren't all numbers in nested lists, and no
-    tensors with axes."""
-    parts = [part for part in _parts_of(items) if isinstance(part, Expr)]
+    """Tell whether nested lists contain SymPy scalars that aren't all numbers, and no tensors with
+    axes."""
+    parts = [part for part in _flattened(items) if isinstance(part, Expr)]
     return not any(map(is_tensor, parts)) and not all(map(is_literal, parts))
 
 
-def _parts_of(items: Sequence[object], depth: int = 1) -> Iterator[object]:
+def _flattened(items: Sequence[object], depth: int = 1) -> Iterator[object]:
     """Yield the items of nested lists."""
     if depth > MAX_DEPTH:
         raise TensorError(
@@ -134,13 +133,14 @@ def _parts_of(items: Sequence[object], depth: int = 1) -> Iterator[object]:
         )
     for item in items:
         if isinstance(item, (list, tuple)):
-            yield from _parts_of(item, depth + 1)
+            yield from _flattened(item, depth + 1)
         else:
             yield item
 
 
 def _array_of(items: Sequence[Any]) -> np.ndarray:
-    """Nested lists of scalars as an array of objects; NumPy would ask nodes for entries."""
+    """Convert nested lists of scalars to an array of objects; ``np.array`` would iterate over
+    nodes."""
     shape: list[int] = []
     level: Sequence[Any] = [items]
     while all(isinstance(item, (list, tuple)) for item in level) and level:
@@ -152,12 +152,12 @@ def _array_of(items: Sequence[Any]) -> np.ndarray:
     if any(isinstance(item, (list, tuple, np.ndarray)) for item in level):
         raise TensorError("nested lists of different lengths aren't an array; pad them")
     array = np.empty(len(level), dtype=object)
-    for place, item in enumerate(level):
+    for position, item in enumerate(level):
         if not isinstance(item, (Expr, int, float, complex, np.number)):
             raise TensorError(
                 f"{item!r:.80} can't be an entry of a tensor; give numbers or scalars"
             )
-        array[place] = item
+        array[position] = item
     return array.reshape(shape)
 
 
@@ -173,24 +173,24 @@ def _of_symbols(array: np.ndarray) -> Operand:
 
 @cached(8192)
 def _holds_stock_axes(expr: Basic) -> bool:
-    """Tell whether a scalar has matrix or array expressions of SymPy's inside."""
+    """Tell whether a scalar contains SymPy's matrix or array expressions."""
     return any(isinstance(node, _WITH_AXES) for node in postorder([expr], scalar_children))
 
 
 @cached(8192)
 def holds_tensor(expr: Basic) -> bool:
-    """Tell whether a stock expression has a tensor of order 1 or more inside."""
+    """Tell whether a stock expression contains a tensor of order 1 or more."""
     return any(map(is_tensor, outermost(expr)))
 
 
 def lift(expr: Basic) -> Operand:
-    """A stock expression with tensors inside, read entry by entry."""
+    """Convert a stock expression that contains tensors to an elementwise function of them."""
     body, operands = split_body(expr)
     return apply_body(as_number(body), broadcast_together(operands))
 
 
 def split_body(expr: Basic) -> tuple[Basic, list[Operand]]:
-    """A stock expression as a body and the outermost tensors and free symbols it holds."""
+    """Split a stock expression into a body and the outermost tensors and free symbols in it."""
     order = postorder([expr], scalar_children)
     for node in order:
         _check_bound_symbols(node)
@@ -205,7 +205,8 @@ def split_body(expr: Basic) -> tuple[Basic, list[Operand]]:
 
 
 def _check_bound_symbols(node: Basic) -> None:
-    """Tensors are taken out of an integral or sum, so they mustn't depend on what it binds."""
+    """Raise UnsupportedError if a tensor in an integral or sum depends on its bound variable:
+    tensors become operands outside of it."""
     bound = set(getattr(node, "bound_symbols", ()))
     if not bound:
         return
@@ -218,20 +219,20 @@ def _check_bound_symbols(node: Basic) -> None:
 
 
 def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
-    """Apply a scalar function of one or more arguments entry by entry.
+    """Apply a scalar function of one or more arguments entrywise.
 
     Parameters
     ==========
 
     f : a SymPy function (``exp``, ``Max``), a ``Lambda``, or a callable that returns a SymPy
         expression when it is called with symbols
-    tensors : tensors of one order (axes of length 1 stretch) and scalars
+    tensors : tensors of one order (axes of length 1 are broadcast) and scalars
 
     Raises
     ======
 
-    TensorError : ``f`` is no function of that many arguments
-    ShapeError : the tensors' shapes don't fit
+    TensorError : ``f`` isn't a function of that number of scalars
+    ShapeError : the shapes can't be broadcast
 
     Examples
     ========
@@ -265,7 +266,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
         body = named_derivatives(sympified(f(*arguments)))
     except (TypeError, ValueError) as error:
         raise TensorError(
-            f"{f} can't be applied to {len(operands)} of SymPy's scalars, as its functions and a "
+            f"{f} can't be applied to {len(operands)} SymPy scalars, as SymPy's functions and a "
             f"Lambda can: {error}"
         ) from error
     check_analytic(f, operands)
@@ -281,12 +282,12 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
 
 
 def _free_leaf(node: Basic, body: Expr) -> list[Basic]:
-    """Return the node itself if it is something the body depends on besides its slots."""
+    """Return a list of the node if the body depends on it besides its slots, else an empty list."""
     if isinstance(node, TensorExpr):
         if node.order:
             raise TensorError(f"the function contains the tensor {node}; pass it as an argument")
         return [node]
     if not is_variable(node) or isinstance(node, Slot):
         return []
-    # An entry of a matrix names the matrix as its free symbol.
+    # The free symbol of a matrix's entry is the matrix.
     return [node] if node in body.free_symbols or isinstance(node, _WITH_AXES) else []

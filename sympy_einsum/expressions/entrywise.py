@@ -1,9 +1,8 @@
-"""The elementwise node: any SymPy scalar function applied entry by entry.
+"""The elementwise node: a SymPy scalar function applied entrywise.
 
 The function is a scalar expression, the *body*, in real slot symbols, one per operand: ``exp(A)``
-is the body ``exp(s0)`` on ``(A,)``. Composition, derivatives and constants are then SymPy's
-business, and no list of functions limits what can be applied. Operands have the node's shape or
-order 0.
+has the body ``exp(s0)`` and the operands ``(A,)``. SymPy does composition, derivatives and constant
+folding, and any of its functions can be applied. Operands have the node's shape or order 0.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from .scalar_lambdas import (
 )
 from .sums import (
     TensorAdd,
-    drop_repeated_axes,
+    drop_constant_axes,
     repeat_along_axes,
     scale,
     split_coefficient,
@@ -45,7 +44,7 @@ from .sums import (
 
 
 class Elementwise(TensorExpr):
-    """A scalar function applied to tensors entry by entry; build it with :func:`elementwise`.
+    """A scalar function applied to tensors entrywise; build it with :func:`elementwise`.
 
     Attributes
     ==========
@@ -64,7 +63,7 @@ class Elementwise(TensorExpr):
 
     __slots__ = ()
 
-    body: Expr = data_property(0, "The scalar expression that gives an entry.")
+    body: Expr = data_property(0, "The scalar expression of an entry.")
 
     @property
     def _key(self) -> tuple[int, str, int]:
@@ -82,7 +81,7 @@ class Elementwise(TensorExpr):
 
     @property
     def condition(self) -> Boolean | None:
-        """The condition of which the entries are the indicator; None for other functions."""
+        """The condition if the node is its indicator; None for other functions."""
         return indicator_condition(self.body)
 
     def __bool__(self) -> bool:
@@ -94,64 +93,66 @@ class Elementwise(TensorExpr):
         )
 
     def as_entry_power(self) -> tuple[TensorExpr, Expr]:
-        """Return the tensor of which this is a power entry by entry, and the exponent, a number."""
+        """Return a tensor and a number so that this is the tensor to the power of the number,
+        entrywise."""
         exponent = slot_exponent(self.body) if self.body.is_Pow else None
         return (self, S.One) if exponent is None else (self.operands[0], exponent)
 
     def partial(self, k: int) -> Operand:
         """Return the derivative of an entry by the entry of operand k, as a tensor or a scalar.
 
-        Where the value occurs in its own derivative (exp, tanh, sigmoid, …) it is used again.
-        """
+        Where the value occurs in its derivative (exp, tanh, sigmoid, …) the node itself is an
+        operand."""
         count = len(self.operands)
         return apply_body(partial_body(self.body, k, count), (*self.operands, self))
 
 
 def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:
-    """Apply a body to operands of one shape, or of order 0, in canonical form.
+    """Apply a body to operands of one shape, or of order 0, and bring the result into canonical
+    form.
 
     Constant operands are folded into the body, equal ones share a slot, a numeric factor is
-    pulled out, and operands stand in canonical order.
+    extracted, and operands are sorted.
     """
     shape = next((o.shape for o in operands if is_tensor(o)), None)
     values = {slot(k): fill_value(operands[k]) for k in slot_numbers(body)}
     literals = {s: v for s, v in values.items() if is_literal(v)}
     if literals:
-        known = fold_constants(body, literals)
-        if known.is_finite is False or known.has(S.NaN, S.ComplexInfinity):
-            # A pole at a constant: left to the numbers, which say inf or nan.
+        folded = fold_constants(body, literals)
+        if folded.is_finite is False or folded.has(S.NaN, S.ComplexInfinity):
+            # A pole at a constant: numerical code returns inf or nan.
             return Elementwise._intern(tuple(operands), (body,), shape or ())
-        body = known
+        body = folded
     if len(values) > 1:
-        body = _of_common_tensors(body, values)
-    body, kept = _with_shared_slots(body, values)
-    if shape is None or not any(map(is_tensor, kept)):
-        value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(kept)})
+        body = _with_common_cores(body, values)
+    body, distinct = _with_shared_slots(body, values)
+    if shape is None or not any(map(is_tensor, distinct)):
+        value = substitute_stock(body, {slot(k): operand for k, operand in enumerate(distinct)})
         return value if shape is None else repeat_along_axes(value, (), shape)
-    evaluated = _evaluated(body, kept)
-    return _of_tensors(body, kept, shape) if evaluated is None else apply_body(*evaluated)
+    evaluated = _evaluated(body, distinct)
+    return _of_tensors(body, distinct, shape) if evaluated is None else apply_body(*evaluated)
 
 
 def _with_shared_slots(body: Expr, values: Mapping[Slot, Operand]) -> tuple[Expr, list[Operand]]:
-    """A body in which equal operands share a slot, and these in canonical order."""
-    places: dict[Operand, list[int]] = {}
+    """Give equal operands one slot, and sort the operands."""
+    slots: dict[Operand, list[int]] = {}
     for k in slot_numbers(body):
-        places.setdefault(values[slot(k)], []).append(k)
-    kept = sorted(places, key=sort_key) if len(places) > 1 else list(places)
-    body = rename_slots(body, tuple([(k, new) for new, o in enumerate(kept) for k in places[o]]))
-    left = slot_numbers(body)
-    if len(left) < len(kept):  # equal operands have cancelled
-        kept = [kept[k] for k in left]
-        body = rename_slots(body, tuple([(k, new) for new, k in enumerate(left)]))
-    return body, kept
+        slots.setdefault(values[slot(k)], []).append(k)
+    operands = sorted(slots, key=sort_key) if len(slots) > 1 else list(slots)
+    body = rename_slots(body, tuple([(k, new) for new, o in enumerate(operands) for k in slots[o]]))
+    used = slot_numbers(body)
+    if len(used) < len(operands):  # equal operands have cancelled
+        operands = [operands[k] for k in used]
+        body = rename_slots(body, tuple([(k, new) for new, k in enumerate(used)]))
+    return body, operands
 
 
 def _of_tensors(body: Expr, operands: Sequence[Operand], shape: Shape) -> Operand:
-    """Build the expression of a body on distinct operands, some of them tensors: a product, a named
-    function, or an ``Elementwise``."""
+    """Build the expression of a body of distinct operands, at least one of them a tensor: a
+    product, a stable form of 1 + exp(z), or an ``Elementwise``."""
     axes = varying_axes([o for o in operands if is_tensor(o)])
     if len(axes) < len(shape):
-        return repeat_along_axes(apply_body(body, drop_repeated_axes(operands, axes)), axes, shape)
+        return repeat_along_axes(apply_body(body, drop_constant_axes(operands, axes)), axes, shape)
     coefficient, body = body.as_coeff_Mul()
     factors = body.args if body.is_Mul else (body,)
     if all(isinstance(factor, Slot) for factor in factors):
@@ -165,23 +166,23 @@ def _of_tensors(body: Expr, operands: Sequence[Operand], shape: Shape) -> Operan
 
 
 def _evaluated(body: Expr, operands: list[Operand]) -> tuple[Expr, list[Operand]] | None:
-    """Evaluate a body with the known signs of operands: sqrt(x**2) = |x|, and |x| = x where x isn't
-    negative; None if it doesn't change."""
+    """Evaluate a body with the provable signs of its operands, such as sqrt(x**2) = |x|, and |x| =
+    x for nonnegative x; None if it doesn't change."""
     if body.is_Pow and body.exp.is_Number and isinstance(body.base, Slot):
         base, inner = operands[0].as_entry_power() if is_tensor(operands[0]) else (None, S.One)
         if inner is not S.One and not holds_complex(base):
             both = evaluate_with_signs((slot(0) ** inner) ** body.exp, (_sign(base),))
             if not both.is_Mul and not (both.is_Pow and both.base.is_Pow):
                 return both, [base]
-    # Most functions are the same of positive numbers: nothing needs to be asked.
+    # Most functions don't simplify even for positive numbers: skip the costly sign queries.
     if evaluate_with_signs(body, ("positive",) * len(operands)) == body:
         return None
-    known = evaluate_with_signs(body, tuple(map(_sign, operands)))
-    return None if known == body else (known, operands)
+    evaluated = evaluate_with_signs(body, tuple(map(_sign, operands)))
+    return None if evaluated == body else (evaluated, operands)
 
 
 def _sign(operand: Operand) -> str:
-    """Return SymPy's assumption for the known sign of an operand's entries."""
+    """Return SymPy's name of the assumption that holds for all entries of an operand."""
     if not is_tensor(operand):
         return "real"
     if operand._is_positive():
@@ -191,9 +192,9 @@ def _sign(operand: Operand) -> str:
     return "complex" if holds_complex(operand) else "real"
 
 
-def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:
-    """Move the numeric factors of operands that are multiples of one tensor into the body, so that
-    like terms in it meet; ``values`` of the slots follow."""
+def _with_common_cores(body: Expr, values: dict[Slot, Operand]) -> Expr:
+    """Move the numeric factors of operands that are multiples of one tensor into the body, where
+    like terms can combine; update ``values`` accordingly."""
     multiples = {s: split_coefficient(v) for s, v in values.items() if is_tensor(v)}
     uses = Counter(core for _, core in multiples.values())
     factors = {s: c for s, (c, core) in multiples.items() if c is not S.One and uses[core] > 1}
@@ -201,20 +202,20 @@ def _of_common_tensors(body: Expr, values: dict[Slot, Operand]) -> Expr:
     return body.xreplace({s: c * s for s, c in factors.items()}) if factors else body
 
 
-def _of_one_plus_exp(body: Expr, kept: Sequence[Operand]) -> Operand | None:
-    """Return the functions of 1 + exp(z) that have names: these have short derivatives and don't
-    overflow."""
-    if len(kept) != 1 or body not in _WITH_NAMES:
+def _of_one_plus_exp(body: Expr, operands: Sequence[Operand]) -> Operand | None:
+    """Return the stable form of log(1 + exp(z)) or 1 / (1 + exp(z)), which has a short derivative
+    and doesn't overflow; None for other bodies."""
+    if len(operands) != 1 or body not in _WITH_NAMES:
         return None
-    total = kept[0]
+    total = operands[0]
     if not isinstance(total, TensorAdd) or len(total.operands) != 2:
         return None
     others = [term for term in total.operands if not isinstance(term, Ones)]
     if len(others) != 1 or not isinstance(others[0], Elementwise) or others[0].body != EXP:
         return None
-    name = _OF_ONE_PLUS_EXP[body]
-    number, _ = name.args[0].as_coeff_Mul()
-    return apply_body(name.func(slot(0)), (scale(number, others[0].operands[0]),))
+    stable = _OF_ONE_PLUS_EXP[body]
+    number, _ = stable.args[0].as_coeff_Mul()
+    return apply_body(stable.func(slot(0)), (scale(number, others[0].operands[0]),))
 
 
 _WITH_NAMES = {LOG, slot(0) ** S.NegativeOne}
@@ -226,7 +227,7 @@ _OF_ONE_PLUS_EXP = DeferredTable(
 
 
 def fill_value(operand: Operand) -> Operand:
-    """Return the scalar whose copies fill a constant tensor, or the operand itself."""
+    """Return the scalar that all entries of a constant tensor equal; other operands unchanged."""
     if isinstance(operand, Zeros):
         return S.Zero
     if isinstance(operand, View) and operand.is_constant_fill:

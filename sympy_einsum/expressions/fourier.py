@@ -1,4 +1,4 @@
-"""The DFT basis: discrete Fourier transforms are contractions with it."""
+"""The DFT basis, a constant tensor: discrete Fourier transforms are contractions with it."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from .interning import Data, Operands, data_property
 
 
 class Fourier(TensorExpr):
-    """The tensor with the entries cos(2πik/n + cπ/2) at [c, i, k]: at c = 0 the cosines, at c = 1
-    the negative sines.
+    """The tensor of cos(2πik/n + cπ/2) with the axes [c, i, k]: cosines at c = 0, negative sines at
+    c = 1.
 
     Contracted over the positions i it gives the real and the imaginary part of the discrete Fourier
-    transform of a vector, filled up with zeros to the length n; contracted over c and the
-    frequencies k the real part of the unnormalised inverse. It is never built to compute these.
-    Where it is ``weighted``, frequencies other than 0 and n/2 count twice, for their conjugates,
-    so that those up to n/2 are enough.
+    transform of a vector, zero-padded to length n; contracted over c and the frequencies k the real
+    part of the unnormalised inverse transform. Code uses the FFT and never builds the tensor. If it
+    is ``weighted``, frequencies other than 0 and n/2 have weight 2, for their conjugates, so that
+    those up to n/2 suffice.
 
     Parameters
     ==========
 
     length : n, the length of a period
-    frequencies, positions : how many of each there are, by default n
-    weighted : whether frequencies stand for their conjugates too
+    frequencies, positions : the number of each, by default n
+    weighted : whether frequencies represent their conjugates too
 
     Raises
     ======
 
-    ShapeError : n isn't positive, or there are more frequencies or positions than n, or more
-        weighted frequencies than up to n/2
+    ShapeError : n isn't positive, there are more than n frequencies or positions, or weighted
+        frequencies above n/2
 
     Examples
     ========
@@ -68,12 +68,12 @@ class Fourier(TensorExpr):
         return cls._intern((), (n, frequencies, positions, data[3]), (S(2), positions, frequencies))
 
     length: Expr = data_property(0, "The length of a period.")
-    frequencies: Expr = data_property(1, "How many frequencies there are.")
-    positions: Expr = data_property(2, "How many positions there are.")
-    weighted: bool = data_property(3, "Whether frequencies stand for their conjugates too.")
+    frequencies: Expr = data_property(1, "The number of frequencies.")
+    positions: Expr = data_property(2, "The number of positions.")
+    weighted: bool = data_property(3, "Whether frequencies represent their conjugates too.")
 
     def entry(self, part: Expr, position: Expr, frequency: Expr) -> Expr:
-        """Return the entry of a real or imaginary part at a position and a frequency."""
+        """Return the entry of a part (0 real, 1 imaginary) at a position and a frequency."""
         wave = cos(2 * pi * position * frequency / self.length + part * pi / 2)
         if not self.weighted:
             return wave
@@ -82,15 +82,16 @@ class Fourier(TensorExpr):
 
 
 def half_length(n: Expr) -> Expr:
-    """Count the frequencies of a real transform that aren't conjugates of others."""
+    """Return the number of frequencies from 0 to n/2, which determine a real transform."""
     return floor(n / 2) + 1
 
 
 def are_inverse(one: Operand, other: Operand) -> bool:
-    """Tell whether the product of two over their parts and frequencies is n at equal positions."""
+    """Tell whether the contraction of two bases over parts and frequencies is n times the
+    identity."""
     if not same_length(one.length, other.length):
         return False
     if not same_length(one.frequencies, other.frequencies):
         return False
-    whole = half_length(one.length) if one.weighted or other.weighted else one.length
-    return one.weighted + other.weighted < 2 and same_length(one.frequencies, whole)
+    needed = half_length(one.length) if one.weighted or other.weighted else one.length
+    return one.weighted + other.weighted < 2 and same_length(one.frequencies, needed)

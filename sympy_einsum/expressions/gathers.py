@@ -1,9 +1,8 @@
-"""One-hot factors: a gather by an array of integers is a product with one.
+"""One-hot factors: gathering at an array of integer positions is a product with one.
 
 ``OneHot(p, n)`` has the entries [p_i = j], so ``x[p]`` is the contraction of x with it along j, and
-the derivative of that, a scatter that adds up repeated positions, the contraction along i. Products
-of them are products like any other; none is written out, see compiler/lowering/gathers.py. Nothing
-flows into the positions: they are integers.
+its derivative, a scatter-add, the contraction along i. One-hot factors are never materialised, see
+compiler/lowering/gathers.py. Positions are integers: the derivative by them is zero.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from .products import View, contract
 
 
 class OneHot(TensorExpr):
-    """The tensor with a one at each of some positions of an axis, the last one, and zeros
-    elsewhere; build it with ``one_hot``.
+    """The tensor with a one at a given position of the last axis, for each index of the others, and
+    zeros elsewhere; build it with ``one_hot``.
 
     Attributes
     ==========
 
-    indices : the positions, whose axes come first
-    length : the length of the axis
+    indices : the positions; their axes are the leading ones
+    length : the length of the last axis
 
     Examples
     ========
@@ -48,15 +47,15 @@ class OneHot(TensorExpr):
         """The positions."""
         return self.operands[0]
 
-    length: Expr = data_property(0, "The length of the axis that the positions are on.")
+    length: Expr = data_property(0, "The length of the axis of the positions.")
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
         indices, length = operands[0], as_length(data[0])
         if isinstance(indices, (Zeros, View)):
-            known = _one_hot_of_view(indices, length)
-            if known is not None:
-                return known
+            simplified = _one_hot_of_view(indices, length)
+            if simplified is not None:
+                return simplified
         if isinstance(indices, Constant):
             indices = _on_axis(indices, length)
         elif not is_tensor(indices) and not outermost(indices):
@@ -66,31 +65,32 @@ class OneHot(TensorExpr):
 
     @classmethod
     def at(cls, indices: Operand, length: Length) -> Operand:
-        """Ones at some positions of an axis of a length."""
+        """Build the one-hot factor of positions on an axis of a length."""
         return cls._build((indices,), (length,))
 
 
 def _one_hot_of_view(indices: TensorExpr, length: Expr) -> Operand | None:
-    """Those at positions that repeat or rearrange others, or are all the same."""
+    """Simplify the one-hot factor of positions that are constant, or rearrange other positions;
+    None if they don't."""
     order = indices.order
     lengths = dict(enumerate((*indices.shape, length)))
     if isinstance(indices, Zeros):
         return contract((Unit(length, 0),), ((order,),), range(order + 1), lengths)
     if len(set(indices.output)) < order:
-        return None  # zeros off a diagonal
+        return None  # a diagonal has zeros beside it
     if indices.is_constant_fill:
         (value,) = indices.scalars or (S.One,)
         return contract((OneHot.at(value, length),), ((order,),), range(order + 1), lengths)
     if indices.scalars:
         return None
-    own = (*indices.subscripts[-1], -1)
+    labels = (*indices.subscripts[-1], -1)
     lengths = {**dict(enumerate(indices.lengths)), -1: length}
-    return contract((OneHot.at(indices.core, length),), (own,), (*indices.output, -1), lengths)
+    return contract((OneHot.at(indices.core, length),), (labels,), (*indices.output, -1), lengths)
 
 
 def _on_axis(indices: Constant, length: Expr) -> Operand:
-    """Constant positions as integers from 0 on, where the length is known; ShapeError for those
-    that aren't on the axis."""
+    """Convert constant positions to integers from 0 on if the length is known; ShapeError for
+    positions out of range."""
     values = indices.array
     if values.size and values.dtype.kind not in "iub":
         raise TensorError(f"positions are integers, not numbers of type {values.dtype}")

@@ -1,4 +1,4 @@
-"""Queries of expression graphs: the tensors, types of nodes and free symbols in them."""
+"""Queries of expression graphs: tensors, types of nodes, free symbols."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..core import Shape, TensorError, cached, children, has_shape, postorder, t
 from .interning import Data, Node, data_expressions
 from .scalar_lambdas import Slot
 
-# Attributes of SymPy's classes of expressions with components, or that take an index.
-_OF_NO_SCALARS = ("_expr_type", "__getitem__")
+# Attributes of SymPy's classes that have components or take an index.
+_NON_SCALAR_ATTRIBUTES = ("_expr_type", "__getitem__")
 
-# A node in a flat graph: itself, or its class, the numbers of what is below, and its data.
+# A node of a flattened graph: itself, or its class, the numbers of its operands, and its data.
 Entry: TypeAlias = Basic | tuple[type, tuple[int, ...], Data | None]
 
 
@@ -42,20 +42,20 @@ def is_variable(node: Basic) -> bool:
 
 @lru_cache(maxsize=1024)
 def _is_scalar(kind: type) -> bool:
-    """Tell whether a class of SymPy's is one of expressions without components."""
-    no_scalar = any(hasattr(kind, name) for name in _OF_NO_SCALARS)
-    return issubclass(kind, Expr) and not issubclass(kind, Lambda) and not no_scalar
+    """Tell whether the instances of a SymPy class are scalar expressions."""
+    has_components = any(hasattr(kind, name) for name in _NON_SCALAR_ATTRIBUTES)
+    return issubclass(kind, Expr) and not issubclass(kind, Lambda) and not has_components
 
 
-def is_ordered(value: object) -> bool:
-    """Tell whether a value is an expression of SymPy's without axes that doesn't commute."""
+def is_noncommutative(value: object) -> bool:
+    """Tell whether a value is a noncommutative SymPy expression without axes."""
     if not isinstance(value, Expr) or isinstance(value, (Node, Lambda)):
         return False
     return value.is_commutative is False and not has_shape(value)
 
 
 def check_scalar(value: Basic) -> None:
-    """Raise TensorError for an expression of SymPy's that isn't a commuting scalar."""
+    """Raise TensorError unless a SymPy expression is a commutative scalar."""
     kind: Any = type(value)
     if not _is_scalar(kind):
         raise TensorError(
@@ -70,40 +70,40 @@ def check_scalar(value: Basic) -> None:
 
 
 def scalar_children(node: Basic) -> Sequence[Basic]:
-    """Where a walk through a stock scalar goes on: it ends at tensors and at variables, of which
-    the args are a name and lengths or a probability space."""
+    """Return the children for a walk through a stock scalar, which ends at tensors and at
+    variables: the args of a variable are a name, lengths or a probability space."""
     return () if is_variable(node) else stock_children(node)
 
 
 def stock_children(node: Basic) -> Sequence[Basic]:
-    """Where a walk through a stock expression goes on: it ends at tensor expressions."""
+    """Return the children for a walk through a stock expression, which ends at tensor
+    expressions."""
     return () if isinstance(node, Node) else children(node)
 
 
 def outermost(expr: Basic) -> list[Node]:
-    """Return the tensor expressions in a stock expression, without those inside of others."""
+    """Return the tensor expressions in a stock expression that aren't inside other ones."""
     return [node for node in postorder([expr], stock_children) if isinstance(node, Node)]
 
 
 def kinds_in(root: Basic) -> frozenset[type]:
-    """Return the types of the nodes of a graph, lengths, positions and functions of entries
-    included, with what these are made of. Printers ask at every scalar for types that never occur,
-    so they are kept at the nodes; equal sets are one object."""
+    """Return the types of all nodes of a graph, including those in lengths, positions and bodies.
+    Memoised at the nodes, because printers query every scalar; equal sets are one object."""
     found: dict[Basic, frozenset[type]] = {}
     same: dict[frozenset[type], frozenset[type]] = {}
 
-    def is_known(node: Basic) -> bool:
+    def is_memoised(node: Basic) -> bool:
         return isinstance(node, Node) and node._kinds is not None
 
-    for node in postorder([root], lambda n: () if is_known(n) else children(n)):
-        if is_known(node):
+    for node in postorder([root], lambda n: () if is_memoised(n) else children(n)):
+        if is_memoised(node):
             found[node] = node._kinds
             continue
-        own = {type(node)}
+        types = {type(node)}
         if isinstance(node, Node):
             lengths = {*node.shape, *data_expressions(node.data)}
-            own |= {type(part) for part in postorder(lengths)}
-        kinds = frozenset(own.union(*{found[child] for child in children(node)}))
+            types |= {type(part) for part in postorder(lengths)}
+        kinds = frozenset(types.union(*{found[child] for child in children(node)}))
         found[node] = same.setdefault(kinds, kinds)
         if isinstance(node, Node):
             node._kinds = found[node]
@@ -112,7 +112,7 @@ def kinds_in(root: Basic) -> frozenset[type]:
 
 @cached(1024)
 def are_numeric(kinds: frozenset[type]) -> bool:
-    """Tell whether there are no symbols and no unknown functions among the types of nodes."""
+    """Tell whether types of nodes include neither symbols nor undefined functions."""
     return not any(
         issubclass(kind, AppliedUndef)
         or (getattr(kind, "is_symbol", False) and not issubclass(kind, Slot))
@@ -121,12 +121,12 @@ def are_numeric(kinds: frozenset[type]) -> bool:
 
 
 def is_literal(value: Basic) -> bool:
-    """Tell whether a scalar is a number of SymPy's, with no tensor expression inside."""
+    """Tell whether a scalar is a number without tensor expressions inside."""
     return value.is_Number or bool(value.is_number and not outermost(value))
 
 
 def free_leaves(*roots: Basic) -> frozenset[Basic]:
-    """Return the free symbols of the graph below some roots, each distinct node once."""
+    """Return the free symbols of the graphs below some roots, visiting each distinct node once."""
 
     def is_leaf(node: Basic) -> bool:
         if isinstance(node, Node):
@@ -137,18 +137,18 @@ def free_leaves(*roots: Basic) -> frozenset[Basic]:
     order = postorder(roots, lambda n: () if is_leaf(n) else children(n))
     total = _without_lengths({s for node in order for s in _own_leaves(node, is_leaf)})
     if len(total) <= tuning.MAX_KEPT_LEAVES:
-        _remember_leaves(order, is_leaf)
+        _cache_leaves(order, is_leaf)
     return total
 
 
 @cached(1024)
 def declares_free_symbols(cls: type) -> bool:
-    """Tell whether a class says itself which symbols are free, as those that bind some do."""
+    """Tell whether a class defines ``free_symbols``, as classes with bound symbols do."""
     return next(c for c in cls.__mro__ if "free_symbols" in vars(c)) is not Basic
 
 
 def free_symbols_of(root: Basic) -> set[Basic]:
-    """Return the free symbols of a stock expression, each distinct part once."""
+    """Return the free symbols of a stock expression, visiting each distinct subexpression once."""
     found: set[Basic] = set()
     seen: set[Basic] = set()
     stack = [root]
@@ -166,21 +166,21 @@ def free_symbols_of(root: Basic) -> set[Basic]:
 
 
 def _own_leaves(node: Basic, is_leaf: Callable[[Basic], bool]) -> Collection[Basic]:
-    """Return the free symbols that a node adds to those of the nodes below."""
+    """Return the free symbols that a node adds to those of its operands."""
     if not isinstance(node, Node):
         return node.free_symbols if is_leaf(node) else ()
     return node._own_symbols() if node._free is None else node._free
 
 
 def _without_lengths(found: set[Basic]) -> frozenset[Basic]:
-    """Without the axis lengths of the tensor symbols among them."""
+    """Remove the symbols in the axis lengths of the tensor symbols in a set."""
     tensors = [e for e in found if isinstance(e, Node)]
     return frozenset(found - {s for e in tensors for n in e.shape for s in n.atoms()})
 
 
-def _remember_leaves(order: Sequence[Basic], is_leaf: Callable[[Basic], bool]) -> None:
-    """Keep the free symbols at every node: the next walk from above then stops here. Nodes with
-    the same symbols share one set."""
+def _cache_leaves(order: Sequence[Basic], is_leaf: Callable[[Basic], bool]) -> None:
+    """Cache the free symbols at every node, so that later walks stop there. Nodes with the same
+    symbols share one set."""
     raw: dict[Basic, frozenset[Basic]] = {}
     known: dict[frozenset[Basic], tuple[frozenset[Basic], frozenset[Basic]]] = {}
     for node in order:
@@ -194,12 +194,12 @@ def _remember_leaves(order: Sequence[Basic], is_leaf: Callable[[Basic], bool]) -
 
 
 def lengths_of(*leaves: Basic) -> frozenset[Basic]:
-    """Return the symbols in the axis lengths of tensor symbols, which aren't free symbols."""
+    """Return the symbols in the axis lengths of leaves, which aren't free symbols."""
     return frozenset({s for leaf in leaves for n in shape_of(leaf) for s in n.free_symbols})
 
 
 def flatten(root: Expr) -> tuple[Entry, ...]:
-    """A graph as a flat post-order tuple, so that pickling it doesn't recurse."""
+    """Flatten a graph to a tuple in post-order, so that pickling it doesn't recurse."""
     number: dict[Basic, int] = {}
     entries: list[Entry] = []
     holds_tensor: set[Basic] = set()
@@ -219,10 +219,9 @@ def flatten(root: Expr) -> tuple[Entry, ...]:
 
 
 def unflatten(entries: Sequence[Entry]) -> Expr:
-    """An expression from the entries that ``repr`` and ``pickle`` write, operands before what is
-    computed from them.
+    """Build an expression from the entries that ``repr`` and ``pickle`` write, operands first.
 
-    Raises TensorError for what isn't such a list.
+    Raises TensorError for anything else.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)

@@ -1,4 +1,4 @@
-"""Square roots of scalar products, which formulas may show as norms."""
+"""Square roots of scalar products, which printers may show as norms."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .products import Einsum
 
 
 class HalfPower(Pow):
-    """An odd power of the square root of a scalar product, a SymPy power to everything but the
-    printers: those show it as the power of a norm where it is one."""
+    """An odd power of the square root of a scalar product. Only printers distinguish it from a
+    SymPy power: they show it as a power of a norm where it is one."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class HalfPower(Pow):
 
 
 def as_half_power(power: Expr) -> Expr:
-    """Return the power that SymPy's constructor has built, as one that printers ask about norms."""
+    """Convert a power built by SymPy's constructor to a HalfPower if it is one."""
     if not is_half_power(power) or isinstance(power, HalfPower):
         return power
     return Expr.__new__(HalfPower, *power.args)

@@ -1,8 +1,8 @@
 """The base class of tensor expressions: interned nodes of operands, static data and a shape.
 
-Building a node twice gives the same object [L, §3.2.2], so equality is identity, common
-subexpressions are shared by construction and every pass is linear in the graph. All construction
-ends in :meth:`Node._intern`.
+Building a node twice returns the same object [L, §3.2.2], so equality is identity, common
+subexpressions are shared and every pass is linear in the graph. All constructors end in
+:meth:`Node._intern`.
 
 References
 ==========
@@ -25,13 +25,13 @@ from sympy import Basic, Expr, S
 
 from ..core import LIVE, Shape, StockExpr, cached, data_digest, digest, text_digest, tuning
 
-# What a node knows besides its operands: lengths, positions, names, numbers, nested. The properties
-# of its class give each part a name.
+# The static data of a node besides its operands: a nested tuple of lengths, positions, names and
+# numbers. The properties of its class name the items.
 Data: TypeAlias = tuple[Any, ...]
 Operands: TypeAlias = tuple[Expr, ...]
 
 _lock = threading.RLock()
-# A child that is forked while another thread holds the lock would wait for it for ever.
+# A child forked while another thread holds the lock would deadlock.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Entry(ref[Any]):
-    """Where something stands in a table."""
+    """A weak reference to an interned object, with its table, key and size."""
 
     __slots__ = ("key", "size", "table")
     key: object
@@ -47,18 +47,18 @@ class _Entry(ref[Any]):
     table: _Table
 
 
-# Weak references to interned objects, by their keys.
+# Weak references to interned objects, by key.
 _Table: TypeAlias = dict[object, _Entry]
 
 
-def _publish(table: _Table, key: object, new: Any, size: int) -> Any:
-    """Publish an object of about ``size`` bytes under a key, and return the one that stands there:
-    another thread may have published its own meanwhile."""
-    entry = _Entry(new, _forget)
+def _add_interned(table: _Table, key: object, new: Any, size: int) -> Any:
+    """Intern an object of about ``size`` bytes under a key; return the interned object, which may
+    be one that another thread has added meanwhile."""
+    entry = _Entry(new, _remove_interned)
     entry.key, entry.table, entry.size = key, table, size
     with _lock:
         found = table.setdefault(key, entry)()
-        if found is None:  # it is dead, and about to be forgotten
+        if found is None:  # it is dead, and its callback hasn't run yet
             table[key] = entry
             found = new
         if found is new:
@@ -68,7 +68,7 @@ def _publish(table: _Table, key: object, new: Any, size: int) -> Any:
     return found
 
 
-def _forget(entry: _Entry) -> None:
+def _remove_interned(entry: _Entry) -> None:
     with _lock:
         LIVE.free(entry.size)
         if entry.table.get(entry.key) is entry:
@@ -76,13 +76,13 @@ def _forget(entry: _Entry) -> None:
 
 
 class _Kind:
-    """A class of nodes and static data, which many nodes share: hashing SymPy's expressions takes
-    longer than all the rest of finding a node.
+    """A class of nodes and static data, shared by many nodes: hashing SymPy's expressions would
+    take most of the time of interning.
 
     Attributes
     ==========
 
-    digests : what these add to a node's digest
+    digests : the digests of class and data, which are part of a node's digest
     """
 
     __slots__ = ("__weakref__", "data", "digests")
@@ -93,7 +93,7 @@ class _Kind:
 
 
 def _size(data: object) -> int:
-    """About how many bytes static data takes."""
+    """Estimate the bytes of static data."""
     if isinstance(data, tuple):
         return tuning.ENTRY_BYTES * len(data) + sum(map(_size, data))
     return len(data) if isinstance(data, bytes) else 0
@@ -101,31 +101,31 @@ def _size(data: object) -> int:
 
 _kinds: _Table = {}
 _nodes: _Table = {}
-# At shutdown modules go before nodes do, and forgetting a node would hash its key with them gone.
+# At shutdown modules are cleared before nodes are freed, whose callbacks would then fail.
 atexit.register(_kinds.clear)
 atexit.register(_nodes.clear)
 
 
-Kept = TypeVar("Kept")
-_UNKNOWN: Any = object()
+Value = TypeVar("Value")
+_MISSING: Any = object()
 
 
-def memoised(compute: Callable[[Any], Kept]) -> Callable[[Any], Kept]:
-    """A function of a node that is computed once: the value is kept at the node, so it mustn't hold
-    the node itself, which would be freed late."""
+def memoised(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:
+    """Memoise a function of a node at the node. The value mustn't reference the node: the cycle
+    would be freed late."""
 
     @wraps(compute)
-    def known(node: Node) -> Kept:
-        found = node.memory.get(compute, _UNKNOWN)
-        if found is _UNKNOWN:
+    def memoised_compute(node: Node) -> Value:
+        found = node.memory.get(compute, _MISSING)
+        if found is _MISSING:
             found = node.memory[compute] = compute(node)
         return found
 
-    return known
+    return memoised_compute
 
 
 def map_data(data: object, substitute: Callable[[Basic], Basic]) -> Any:
-    """Static data with every SymPy expression in it (lengths, positions) replaced."""
+    """Apply a substitution to every SymPy expression in static data."""
     if isinstance(data, tuple):
         return tuple([map_data(part, substitute) for part in data])
     return substitute(data) if isinstance(data, Basic) else data
@@ -146,28 +146,28 @@ FOR_PASSES = {
 }
 
 
-def data_property(place: int, about: str) -> Any:
-    """Return the property of a node that is one of its static data."""
-    return property(lambda self: self.data[place], doc=about)
+def data_property(index: int, about: str) -> Any:
+    """Return a property that is an item of the static data."""
+    return property(lambda self: self.data[index], doc=about)
 
 
 _SHOWN = (FunctionType, classmethod, property, staticmethod)
 
 
 class NodeType(type):
-    """The type of nodes' classes: ``help`` and completion of a class show what it has itself, not
-    the hundreds of names that all of SymPy's classes have."""
+    """The metaclass of nodes: ``dir`` of a class lists only our attributes, not SymPy's
+    hundreds."""
 
     def __dir__(cls) -> list[str]:
         ours = [kind for kind in cls.__mro__ if isinstance(kind, NodeType)]
-        # Common attributes are shown at TensorExpr, the last but one.
-        members = {name: own for kind in ours[:-2] or ours for name, own in vars(kind).items()}
-        shown = {name for name, own in members.items() if isinstance(own, _SHOWN)}
+        # Common attributes are listed at TensorExpr only.
+        members = {name: value for kind in ours[:-2] or ours for name, value in vars(kind).items()}
+        shown = {name for name, value in members.items() if isinstance(value, _SHOWN)}
         return sorted(shown - FOR_PASSES)
 
 
 class Node(StockExpr, metaclass=NodeType):
-    """A node of an expression graph; what stock SymPy sees of it is ``TensorExpr``'s business."""
+    """A node of an expression graph; ``TensorExpr`` adds the interface to stock SymPy."""
 
     __slots__ = (
         "__weakref__",
@@ -185,7 +185,7 @@ class Node(StockExpr, metaclass=NodeType):
 
     operands: Operands
     data: Data
-    # Memoised results of passes on the node, by pass; they die with the node.
+    # Memoised results of passes on the node, by pass.
     memory: dict[object, Any]
     shape: Shape
     _depth: int
@@ -195,17 +195,17 @@ class Node(StockExpr, metaclass=NodeType):
     _kinds: frozenset[type] | None
     _view: tuple[Basic, ...] | None
 
-    # Whether the entries are those of the operand, in other places.
+    # Whether the entries are those of the operand, rearranged.
     rearranges = False
-    # Whether its entries are computed where it is multiplied.
+    # Whether code may build its array where it is multiplied.
     is_built = True
-    # Whether its derivative is zero wherever it has one, whatever the operands are.
+    # Whether its derivative by the operands is zero wherever it exists.
     is_locally_constant = False
-    # Whether it is a constant that says which positions fit.
+    # Whether it is an affine selector, a constant.
     is_affine_selector = False
-    # Whether it has ones at positions, which are its operand, along its last axis.
+    # Whether it is a one-hot factor, whose operand are the positions.
     is_one_hot = False
-    # Cached: the same few data come again and again.
+    # Cached: few distinct data occur.
     _data_digest: ClassVar[Callable[..., int]] = staticmethod(cached(8192)(data_digest))
 
     # --- construction
@@ -216,10 +216,10 @@ class Node(StockExpr, metaclass=NodeType):
     @classmethod
     def _intern(cls, operands: Operands, data: Data, shape: Shape) -> Self:
         """Return the interned node of this class with these operands and data."""
-        known = _kinds.get((cls, data))
-        kind = known() if known is not None else None
+        interned = _kinds.get((cls, data))
+        kind = interned() if interned is not None else None
         if kind is None:
-            kind = _publish(_kinds, (cls, data), _Kind(cls, data), _size(data))
+            kind = _add_interned(_kinds, (cls, data), _Kind(cls, data), _size(data))
         key = (kind, operands)
         entry = _nodes.get(key)
         node = entry() if entry is not None else None
@@ -247,16 +247,16 @@ class Node(StockExpr, metaclass=NodeType):
                 parts.append(digest(operand))
         node._depth = depth + 1 if operands else 0
         node._digest = hash(tuple(parts))
-        return _publish(_nodes, key, node, tuning.NODE_BYTES)
+        return _add_interned(_nodes, key, node, tuning.NODE_BYTES)
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Expr:
-        """Return the canonical expression for new operands and data of this class of node."""
+        """Return the canonical expression of this class for operands and data."""
         raise NotImplementedError
 
     def _times(self, factors: Sequence[Expr]) -> Expr | None:
-        """Return the product with scalars if it is a node of another kind than a product, else
-        None."""
+        """Return the product with scalars if this class distributes over it, None to build a
+        view."""
         return None if factors else self
 
     def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:

@@ -24,31 +24,32 @@ Terms: TypeAlias = tuple[tuple[Label, ...], ...]
 
 
 def unite(merged: dict[Item, Item], a: Item, b: Item) -> None:
-    """Merge the classes of two labels of one axis."""
+    """Merge the equivalence classes of two labels."""
     a, b = representative(merged, a), representative(merged, b)
     if a != b:
         merged[b] = a
 
 
 def representative(merged: dict[Item, Item], label: Item) -> Item:
-    """Return the representative of all labels that are merged with a label."""
+    """Return the representative of a label's equivalence class."""
     while label in merged:
         label = merged[label]
     return label
 
 
 def number_labels(subs: Iterable[Labels]) -> dict[Label, int]:
-    """Labels numbered by first appearance."""
+    """Number labels in the order of first appearance."""
     return {label: k for k, label in enumerate(dict.fromkeys(chain.from_iterable(subs)))}
 
 
 def sorted_operands(
     tensors: list[TensorExpr], subs: list[Labels], output: Labels
 ) -> tuple[list[TensorExpr], list[Labels]]:
-    """Operands in canonical order; identical ones are tried in every order [W, lemma 5.1]."""
+    """Sort operands and their labels canonically; for identical ones all orders are compared [W,
+    lemma 5.1]."""
     depths = [tensor._depth for tensor in tensors]
     differ = len(set(depths)) == len(depths)
-    # The depth comes first in the key, and mostly decides.
+    # The depth is the first item of the key, and usually decides.
     keys: list[Any] = depths if differ else [tensor._key for tensor in tensors]
     if keys != sorted(keys):
         order = sorted(range(len(tensors)), key=keys.__getitem__)
@@ -73,10 +74,10 @@ def sorted_operands(
     return tensors, min(candidates, key=code)
 
 
-def stays_permuted(
+def is_invariant(
     operands: Sequence[TensorExpr], subscripts: Sequence[Indices], output: Labels, permuted: Labels
 ) -> bool:
-    """Tell whether a product is the same with its output indices in another order."""
+    """Tell whether a product is invariant under a permutation of its output indices."""
     _, subs = sorted_operands(list(operands), list(subscripts), permuted)
     number = number_labels(subs)
     renamed = tuple([tuple([number[i] for i in term]) for term in subs])
@@ -87,15 +88,15 @@ def inline_products(
     operands: Sequence[Operand],
     subscripts: Sequence[Sequence[int]],
     lengths: Mapping[int, Expr],
-    opens: Callable[[Operand, Sequence[Operand]], bool],
+    should_inline: Callable[[Operand, Sequence[Operand]], bool],
 ) -> tuple[list[Operand], list[tuple[int, ...]], dict[int, Expr]]:
-    """Inline the operands of a product that are products and that ``opens`` selects, with fresh
+    """Inline the operands of a product that are products and satisfy ``should_inline``, with fresh
     index names."""
     operands, terms, lengths = list(operands), [tuple(t) for t in subscripts], dict(lengths)
     k = 0
     while k < len(operands):
         inner = operands[k]
-        if not opens(inner, operands):
+        if not should_inline(inner, operands):
             k += 1
             continue
         if inner.output == terms[k] and len(inner.lengths) == len(inner.output):
@@ -112,10 +113,10 @@ def inline_products(
     return operands, terms, lengths
 
 
-# Few distinct patterns of labels occur.
+# Cached: few distinct patterns of labels occur.
 @lru_cache(maxsize=4096)
 def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...]]:
-    """Number the labels in some terms; return the labels in order, and the terms in numbers."""
+    """Number the labels of terms; return the labels in order, and the terms as numbers."""
     number = number_labels(terms)
     return tuple(number), tuple([tuple([number[label] for label in term]) for term in terms])
 
@@ -124,6 +125,7 @@ def indices_of(terms: Terms) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], 
 def dense_indices(
     terms: Terms, output: tuple[Label, ...]
 ) -> tuple[tuple[Label, ...], tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """Number the labels of a dense product; return also the numbers of those in the output."""
+    """Number the labels of a dense product; return the labels, the terms and the output as
+    numbers."""
     labels, found = indices_of(terms)
     return labels, found, tuple([k for k, label in enumerate(labels) if label in output])

@@ -41,22 +41,21 @@ class TensorSymbol(TensorExpr, StockAtom):
     ==========
 
     name : str
-    shape : axis lengths (integers or SymPy expressions), one by one or as a tuple; none of them
-        or ``()`` gives a scalar. A symbol stands for a length from 1 on: what is simplified
-        (n/n = 1, a softmax adds up to 1) needs an entry. An axis that may be empty has the length
-        0 in numbers; there sums are 0 and means nan.
+    shape : axis lengths (integers or SymPy expressions), one by one or as a tuple; none or ``()``
+        for a scalar. Symbolic lengths are at least 1, as simplifications (n/n = 1, a softmax sums
+        to 1) require. The length 0 is allowed as a number; there sums are 0 and means nan.
     assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
-        ``symmetric`` is for any number of axes, which all may change places, and may be a list of
-        permutations of the axes that leave the tensor as it is; so do all that these generate.
-        Derivatives by a symmetric matrix are nonetheless unconstrained: all entries are taken as
-        independent. They are simplified with X' = X, so second ones are those of one of the forms
-        that this makes equal: along symmetric directions all agree. Code relies on what is
-        declared: of a ``psd`` matrix it may read one triangle.
+        ``symmetric`` may have any number of axes: True for invariance under all permutations, or a
+        list of permutations that generate the group of symmetries. Derivatives by a symmetric
+        matrix are nonetheless unconstrained: its entries are independent. They are simplified with
+        X' = X, which makes several forms equal; second derivatives are those of one of them, and
+        agree along symmetric directions. Code relies on assumptions: of a ``psd`` matrix it may
+        read one triangle.
 
     Raises
     ======
 
-    TensorError : the name is no string or empty, or an assumption is unknown
+    TensorError : the name isn't a string or is empty, or an assumption is unknown
     ShapeError : a length is negative or not an integer; a structured matrix isn't square
 
     Examples
@@ -127,28 +126,29 @@ class TensorSymbol(TensorExpr, StockAtom):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether it is declared to be its own transpose."""
+        """Whether it is declared symmetric, diagonal or psd."""
         return bool(SYMMETRIC.intersection(self.assumptions))
 
     @property
     def generators(self) -> tuple[Axes, ...]:
-        """The permutations of three or more axes of which all that leave it as it is are made."""
+        """The permutations of three or more axes that generate its symmetries."""
         return self.data[3] if len(self.data) > 3 else ()
 
     @property
     def permutations(self) -> tuple[Axes, ...]:
-        """All permutations of three or more axes that leave it as it is, none if there is one."""
+        """All permutations of three or more axes that leave it invariant, () if only the identity
+        does."""
         return permutations_of(self.generators, self.order) if self.generators else ()
 
     @property
     def is_positive(self) -> bool | None:
-        """Whether all entries are declared so; of a scalar None if not. Stock routines put positive
-        scalars in the place of symbols of which nothing is known."""
+        """Whether all entries are declared positive; of a scalar None if not. Stock routines
+        replace positive scalars by dummies."""
         return "positive" in self.assumptions or (False if self.shape else None)
 
     @property
     def args(self) -> tuple[()]:
-        """Empty, as for every symbol of SymPy."""
+        """Empty, as for every SymPy symbol."""
         return ()
 
     def _own_symbols(self) -> set[Basic]:
@@ -183,8 +183,8 @@ class Zeros(TensorExpr):
 
 
 def numeric_array(value: ArrayLike) -> np.ndarray:
-    """A plain array of numbers from what holds some; one of objects for SymPy's numbers that no
-    other array holds exactly."""
+    """Convert to an array of numbers, or of objects for SymPy numbers that aren't integers or
+    floats."""
     kind = type(value).__name__
     if hasattr(value, "toarray"):
         raise TensorError(f"a sparse {kind} isn't a tensor; convert it with .toarray()")
@@ -203,7 +203,7 @@ def numeric_array(value: ArrayLike) -> np.ndarray:
             "or combine tensors with stack"
         ) from None
     if values.dtype == object and all(map(_is_number, values.flat)):
-        values = _of_sympys_numbers(values)
+        values = _of_sympy_numbers(values)
     elif values.dtype.kind not in "biufc":
         raise UnsupportedError(
             f"an array of type {values.dtype} can't be a constant; give it numbers"
@@ -217,9 +217,9 @@ def _is_number(entry: object) -> bool:
     return isinstance(entry, (int, float, np.number))
 
 
-def _of_sympys_numbers(values: np.ndarray) -> np.ndarray:
-    """Integers and floats as NumPy's, other numbers as they are. Where there are floats, all are:
-    what is known to some digits doesn't become exact."""
+def _of_sympy_numbers(values: np.ndarray) -> np.ndarray:
+    """Convert SymPy numbers to NumPy's integers or floats, or leave exact ones as objects; if one
+    is a float, all become floats."""
     entries = [sympify(entry) for entry in values.flat]
     if any(entry.has(Float, S.Infinity, S.NegativeInfinity, S.NaN) for entry in entries):
         return np.array([float(entry) for entry in entries]).reshape(values.shape)
@@ -239,13 +239,14 @@ class Constant(TensorExpr):
     """A real or complex array of numbers as a tensor expression.
 
     The array is copied; two constants with the same type, shape and entries are one object. An
-    array without axes is a SymPy number, True and False are 1 and 0. Numbers of SymPy's stay exact:
-    they are written as they are, and computed with as floats.
+    array without axes becomes a SymPy number, True and False become 1 and 0. SymPy numbers stay
+    exact in formulas and are floats in numerical code.
 
     Raises
     ======
 
-    TensorError : it is no array of numbers: ragged lists, sparse matrices, masked entries, objects
+    TensorError : it isn't an array of numbers: ragged lists, sparse matrices, masked entries,
+    objects
 
     Examples
     ========
@@ -278,13 +279,13 @@ class Constant(TensorExpr):
 
     @property
     def array(self) -> np.ndarray:
-        """The entries as numbers of NumPy's, read-only."""
+        """The entries as a read-only NumPy array."""
         shape, dtype, content, *_ = self.data
         return np.frombuffer(content, dtype=dtype).reshape(shape)
 
     @property
     def entries(self) -> np.ndarray:
-        """The entries as numbers of SymPy's."""
+        """The entries as SymPy numbers."""
         shape, _, _, *exact = self.data
         return _of_objects(
             exact[0] if exact else [sympify(value.item()) for value in self.array.flat], shape
@@ -292,7 +293,7 @@ class Constant(TensorExpr):
 
     @property
     def is_exact(self) -> bool:
-        """Whether it was made of numbers of SymPy's that no array holds."""
+        """Whether it was built from SymPy numbers that aren't integers or floats."""
         return len(self.data) > 3
 
     def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:
@@ -300,8 +301,8 @@ class Constant(TensorExpr):
 
 
 def tensors(names: str, *shape: Length | Sequence[Length], **assumptions: bool) -> Any:
-    """Tensor symbols of one shape, from names separated by spaces or commas, or from ranges of
-    names as those of SymPy's ``symbols``.
+    """Build tensor symbols of one shape, from names separated by spaces or commas, or ranges of
+    names as for SymPy's ``symbols``.
 
     Assumptions and errors are those of :class:`TensorSymbol`.
 

@@ -15,14 +15,14 @@ from .products import Ones, View, contract
 
 
 class MatrixFunction(TensorExpr):
-    """Base class of the functions of one matrix, or of each matrix of a stack.
+    """Base class of functions of one matrix, or of each matrix of a stack.
 
     Attributes
     ==========
 
-    at_identity, at_zeros : the values at the identity and at zeros, a key of ``CONSTANTS``; empty
-        where there is none
-    is_involution : whether the function undoes itself
+    at_identity, at_zeros : the values at the identity and at zeros, a key of ``CONSTANTS``; "" for
+        none
+    is_involution : whether the function is its own inverse
     """
 
     __slots__ = ()
@@ -44,14 +44,14 @@ class MatrixFunction(TensorExpr):
 
     @classmethod
     def _shape(cls, shape: Shape, data: Data) -> Shape:
-        """Return the shape of the function of matrices of some shape."""
+        """Return the shape of the function of matrices of a shape."""
         return shape if cls.keeps_shape else ()
 
     @classmethod
     def _constant(cls, matrix: Operand) -> str:
-        """Return the function's value, a key of ``CONSTANTS``, if it is known to be constant."""
+        """Return the key of the function's value in ``CONSTANTS`` if it is constant, else ""."""
         if isinstance(matrix, Zeros):
-            # A matrix without entries is the identity too.
+            # A matrix without entries is also the identity.
             is_empty = matrix.shape[-2:] == (S.Zero, S.Zero)
             return cls.at_identity if is_empty else cls.at_zeros
         return cls.at_identity if is_identity(matrix) else ""
@@ -66,7 +66,7 @@ def is_identity(matrix: Operand) -> bool:
 
 
 def identities(shape: Shape) -> Operand:
-    """A stack of copies of the identity matrix."""
+    """Return a stack of copies of the identity matrix."""
     axes = range(len(shape) - 1)
     return contract((), (), (*axes, axes[-1]), dict(enumerate(shape[:-1])))
 

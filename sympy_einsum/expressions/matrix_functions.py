@@ -1,4 +1,4 @@
-"""Matrix functions: inverse, adjugate, determinant, its logarithm and its derivatives.
+"""Matrix functions: inverse, adjugate, determinant, log-determinant and cofactors.
 
 References
 ==========
@@ -55,7 +55,7 @@ class Adj(MatrixFunction):
     __slots__ = ()
     keeps_shape = True
     at_identity = "identity"
-    # As a derivative of the determinant; the axes of its second one and the others go in pairs.
+    # The order of the derivative of the determinant.
     degree = 1
 
 
@@ -82,7 +82,7 @@ class Cofactors(MatrixFunction):
         return shape * int(data[0])
 
     degree: int = data_property(
-        0, "How often the determinant is differentiated; half the number of axes."
+        0, "The order of the derivative of the determinant; half the number of axes."
     )
 
 
@@ -113,7 +113,7 @@ class LogDet(MatrixFunction):
 
 
 def inv(X: TensorLike) -> Operand:
-    """Return the inverse of a square matrix, or of each along the last two axes of a tensor.
+    """Return the inverse of a square matrix, or of each matrix along the last two axes of a tensor.
 
     Its derivative is d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]; the
     subscripts printed in [L, table 4.1] hold for symmetric matrices only.
@@ -121,7 +121,7 @@ def inv(X: TensorLike) -> Operand:
     Raises
     ======
 
-    ShapeError : the last two axes of X have different lengths, or there are no two
+    ShapeError : the last two axes of X have different lengths, or X has fewer than two axes
 
     Examples
     ========
@@ -136,13 +136,13 @@ def inv(X: TensorLike) -> Operand:
 
 
 def adj(X: TensorLike) -> Operand:
-    """Return the adjugate of a square matrix, or of each along the last two axes of a tensor:
-    det(X) inv(X), and its limit where X is singular.
+    """Return the adjugate of a square matrix, or of each matrix along the last two axes of a
+    tensor: det(X) inv(X), extended continuously to singular matrices.
 
     Raises
     ======
 
-    ShapeError : the last two axes of X have different lengths, or there are no two
+    ShapeError : the last two axes of X have different lengths, or X has fewer than two axes
 
     Examples
     ========
@@ -158,17 +158,17 @@ def adj(X: TensorLike) -> Operand:
 def cofactors(X: TensorLike, order: int) -> Operand:
     """Compute the ``order``-th derivative of the determinant, a tensor with 2 ``order`` axes.
 
-    The entry [i, j, k, l, …] is what multiplies X[i,j] X[k,l] … in det(X): up to its sign, the
-    determinant of what remains when these rows and columns are taken out. It is a polynomial,
-    right for singular matrices too; order 0 is det(X), order 1 is adj(X).T. An invertible X has
-    the second one det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]). The other axes of
-    a stack of matrices come first.
+    The entry [i, j, k, l, …] is the coefficient of X[i,j] X[k,l] … in det(X): up to the sign, the
+    minor without these rows and columns. It is a polynomial, so it is also right for singular
+    matrices. Order 0 is det(X), order 1 is adj(X).T; for an invertible X order 2 is
+    det(X) (inv(X)[j,i] inv(X)[l,k] - inv(X)[j,k] inv(X)[l,i]). The leading axes of a stack of
+    matrices remain in front.
 
     Raises
     ======
 
-    ShapeError : the last two axes of X have different lengths, or there are no two
-    TensorError : the order is no number from 0 on
+    ShapeError : the last two axes of X have different lengths, or X has fewer than two axes
+    TensorError : the order isn't a non-negative integer
 
     Examples
     ========
@@ -192,16 +192,15 @@ def cofactors(X: TensorLike, order: int) -> Operand:
 
 
 def det(X: TensorLike) -> Operand:
-    """Return the determinant of a square matrix, a scalar, or of each along the last two axes of a
-    tensor.
+    """Return the determinant of a square matrix, a scalar, or of each matrix along the last two
+    axes of a tensor.
 
-    Its derivative is the transposed adjugate [L, table 4.1], which is right for singular
-    matrices too.
+    Its derivative is the transposed adjugate [L, table 4.1], also for singular matrices.
 
     Raises
     ======
 
-    ShapeError : the last two axes of X have different lengths, or there are no two
+    ShapeError : the last two axes of X have different lengths, or X has fewer than two axes
 
     Examples
     ========
@@ -224,13 +223,13 @@ class DeterminantPower(NamedTuple):
 
 
 def determinants_in(scalar: Expr) -> tuple[list[DeterminantPower], Expr]:
-    """Return the determinants among the factors of a scalar, and the product of the others: of
-    large matrices only the logarithms of determinants are numbers that fit a float.
+    """Split a scalar into powers of determinants and the product of the other factors: of large
+    matrices only the logarithms of determinants are within a double's range.
 
     >>> import sympy_einsum as se
     >>> X = se.TensorSymbol("X", (3, 3))
     >>> determinants_in(2 / se.det(X))
-    ([Factor(matrix=X, exponent=-1, is_absolute=False)], 2)
+    ([DeterminantPower(matrix=X, exponent=-1, is_absolute=False)], 2)
     """
     found, others = [], []
     for factor in Mul.make_args(scalar):
@@ -245,15 +244,15 @@ def determinants_in(scalar: Expr) -> tuple[list[DeterminantPower], Expr]:
 
 
 def logdet(X: TensorLike) -> Operand:
-    """Return the logarithm of the absolute value of the determinant, a scalar; of each along the
-    last two axes of a tensor.
+    """Return the logarithm of the absolute value of the determinant, a scalar, or of each matrix
+    along the last two axes of a tensor.
 
     Its derivative is the transposed inverse [MC, eq. 57].
 
     Raises
     ======
 
-    ShapeError : the last two axes of X have different lengths, or there are no two
+    ShapeError : the last two axes of X have different lengths, or X has fewer than two axes
 
     Examples
     ========

@@ -1,6 +1,6 @@
-"""Powers of square matrices, and their derivatives in some directions.
+"""Powers of square matrices, and their directional derivatives.
 
-One with a number for its exponent is a product, with a symbolic one a node.
+A power with a numeric exponent is a product, one with a symbolic exponent a node.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from .interning import Data, Operands, data_property
 from .leaves import Zeros
 from .matrix_base import identities
 from .matrix_functions import Inv, inv
-from .matrix_stacks import AlongDirections, InvStack, square_matrices
+from .matrix_stacks import DirectionalFunction, InvStack, square_matrices
 from .products import contract
 from .sums import scale, tensor_sum
 
-# A power of X + t E + s F + … as a polynomial in t, s, …, none of them squared: the coefficient of
-# each product of them, which is given by their numbers.
+# A power of X + t E + s F + … modulo t², s², …: the coefficient of each monomial, which is given by
+# the numbers of its variables.
 Multilinear = Mapping[frozenset[int], Operand]
 
 
-class MatrixPower(AlongDirections):
-    """The powers of a stack of matrices with one symbolic exponent, or a derivative of them in some
-    directions; build it with :func:`matrix_power`.
+class MatrixPower(DirectionalFunction):
+    """A symbolic power of each matrix of a stack, or a directional derivative of it; build it with
+    :func:`matrix_power`.
 
     >>> from sympy import symbols
     >>> import sympy_einsum as se
@@ -48,29 +48,29 @@ class MatrixPower(AlongDirections):
         if exponent.is_Integer:
             return _power_by_squaring(matrices, int(exponent), directions)
         if not directions:
-            below = matrices.operands[0] if matrices.operands else matrices
+            base = matrices.operands[0] if matrices.operands else matrices
             if isinstance(matrices, MatrixPower) and len(matrices.operands) == 1:
-                return cls._build((below,), (matrices.exponent * exponent,))
+                return cls._build((base,), (matrices.exponent * exponent,))
             if isinstance(matrices, (Inv, InvStack)):
-                return cls._build((below,), (-exponent,))
+                return cls._build((base,), (-exponent,))
         return super()._build(operands, data)
 
     exponent: Expr = data_property(0, "The power to which the matrices are raised.")
 
 
 def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Operand:
-    """A square matrix to an integer power, or each along the last two axes of a tensor; a negative
-    one is a power of the inverse. With directions its derivative in these, one after the other:
-    d/dt (X + t E)^k at 0 for one.
+    """Return a square matrix to an integer power, or each matrix along the last two axes of a
+    tensor; a negative exponent is a power of the inverse. With directions it is the mixed
+    derivative along them, such as d/dt (X + t E)^k at t = 0 for one.
 
-    A known exponent makes a product. For a symbolic one, an integer, derivatives are found as
-    blocks of the powers of block matrices, as those of :func:`expm` are.
+    A numeric exponent gives a product. For a symbolic one, an integer, derivatives are blocks of
+    powers of block matrices, as those of :func:`expm`.
 
     Raises
     ======
 
     ShapeError : the last two axes have different lengths, or a direction has another shape
-    UnsupportedError : the exponent isn't known to be an integer
+    UnsupportedError : the exponent isn't provably an integer
 
     Examples
     ========
@@ -86,7 +86,7 @@ def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Op
     >>> print(se.jvp(se.matrix_power(S, k), S, E).subs(k, 2))
     E @ S + S @ E
     """
-    operands = [square_matrices(own, "matrix_power") for own in (X, *directions)]
+    operands = [square_matrices(operand, "matrix_power") for operand in (X, *directions)]
     power = floats_to_integers(as_scalar(exponent, "the exponent of a matrix"))
     if not power.is_integer:
         raise UnsupportedError(
@@ -97,7 +97,7 @@ def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Op
 
 
 def _power_by_squaring(matrices: TensorExpr, count: int, directions: Sequence[Operand]) -> Operand:
-    """A power whose exponent is a number, or its derivative in some directions."""
+    """Build a numeric power, or its derivative along some directions, by repeated squaring."""
     factor: Multilinear = {
         frozenset(): matrices,
         **{frozenset([k]): direction for k, direction in enumerate(directions)},
@@ -105,7 +105,6 @@ def _power_by_squaring(matrices: TensorExpr, count: int, directions: Sequence[Op
     if count < 0:
         factor, count = _polynomial_inverse(factor), -count
     result: Multilinear = {frozenset(): identities(matrices.shape)}
-    # Repeated squaring, so that the graph is as small as the program should be.
     while count:
         if count & 1:
             result = _polynomial_product(result, factor)
@@ -125,12 +124,12 @@ def _polynomial_product(one: Multilinear, other: Multilinear) -> Multilinear:
 
 
 def _polynomial_inverse(factor: Multilinear) -> Multilinear:
-    """Y with (X + Σ t_k E_k) Y = 1: Y_K = -inv(X) Σ_k E_k Y_{K - k}."""
-    whole = frozenset[int]().union(*factor)
+    """Solve (X + Σ t_k E_k) Y = 1 for Y: Y_K = -inv(X) Σ_k E_k Y_{K - k}."""
+    variables = frozenset[int]().union(*factor)
     first = inv(factor[frozenset()])
     found = {frozenset[int](): first}
-    for size in range(1, 2 ** len(whole)):
-        which = frozenset(k for k in whole if size >> k & 1)
+    for size in range(1, 2 ** len(variables)):
+        which = frozenset(k for k in variables if size >> k & 1)
         terms = [_matmul(factor[frozenset([k])], found[which - {k}]) for k in which]
         found[which] = scale(S.NegativeOne, _matmul(first, tensor_sum(terms)))
     return found

@@ -1,9 +1,9 @@
 """Functions of the matrices along the last two axes of a tensor: inverses and determinants of
-stacks of them, and the factors of decompositions.
+stacks, and the factors of decompositions.
 
-Each factor is a node, so that derivatives of any order are products of nodes again; code computes
-the factors of one decomposition together. The functions of one matrix in matrix_functions.py are
-nodes of their own, because rules of matrix algebra know them.
+Each factor of a decomposition is a node, so that derivatives of any order are products of nodes;
+code computes the factors of one decomposition together. The functions of a single matrix in
+matrix_functions.py are other nodes, to which the rules of matrix algebra apply.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .matrix_base import CONSTANTS, MatrixFunction
 
 
 class StackFunction(MatrixFunction):
-    """Base class of the functions of the matrices along the last two axes of a tensor.
+    """Base class of functions of the matrices along the last two axes of a tensor.
 
     Attributes
     ==========
 
-    function : the function that people call for it
-    part : which of its results it is, where it has several
-    letter : how formulas tell that one from the others
-    formula : what formulas call it, if not by the function's name
-    options : what else is said in the call
+    function : the public function that computes it
+    part : the index of the result, if the function has several
+    letter : the name of that result in formulas
+    formula : its name in formulas, if not the function's
+    options : further arguments of the call
     is_of_symmetric : whether it is a function of (A + A')/2
     """
 
@@ -47,7 +47,7 @@ class StackFunction(MatrixFunction):
 
     @classmethod
     def of(cls, matrices: TensorExpr) -> Operand:
-        """Return the function of a stack of matrices."""
+        """Build the function of a stack of matrices."""
         return cls._build((matrices,), ())
 
     @classmethod
@@ -57,7 +57,7 @@ class StackFunction(MatrixFunction):
 
     @classmethod
     def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        """Return the axes that it has for each matrix."""
+        """Return the axes of the result for one matrix."""
         return rows, columns
 
 
@@ -163,13 +163,12 @@ class CofactorStack(StackFunction):
         *stack, rows, columns = shape
         return (*stack, *(rows, columns) * int(data[0]))
 
-    degree: int = data_property(0, "How often the determinants are differentiated.")
+    degree: int = data_property(0, "The order of the derivative of the determinants.")
 
 
-class AlongDirections(StackFunction):
-    """Base class of the functions that power series define of matrices: one of a stack of
-    matrices, or its derivative in some directions, which are the other operands, in an order of
-    ours."""
+class DirectionalFunction(StackFunction):
+    """Base class of matrix functions defined by power series: of a stack of matrices, or the mixed
+    derivative along directions, which are the other operands, sorted."""
 
     __slots__ = ()
 
@@ -184,14 +183,14 @@ class AlongDirections(StackFunction):
         ordered = (matrices, *sorted(directions, key=sort_key))
         return cls._intern(ordered, data, matrices.shape)
 
-    def along(self, *operands: Operand) -> Operand:
-        """Apply the function to other matrices, or its derivative to other directions."""
+    def with_operands(self, *operands: Operand) -> Operand:
+        """Apply the function to other matrices and directions."""
         return self._build(tuple(broadcast_together(operands)), self.data)
 
 
-class Expm(AlongDirections):
-    """The exponentials of a stack of matrices, or a derivative of them in some directions; build
-    it with :func:`expm`.
+class Expm(DirectionalFunction):
+    """The exponential of each matrix of a stack, or a directional derivative of it; build it with
+    :func:`expm`.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (3, 3))
@@ -205,15 +204,15 @@ class Expm(AlongDirections):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
-        is_slope = len(operands) == 2 and isinstance(operands[0], Zeros)
-        return operands[1] if is_slope else super()._build(operands, data)
+        is_derivative_at_zero = len(operands) == 2 and isinstance(operands[0], Zeros)
+        return operands[1] if is_derivative_at_zero else super()._build(operands, data)
 
 
 # --- of symmetric matrices
 
 
 class Cholesky(StackFunction):
-    """The lower factor of positive definite matrices; build it with ``cholesky``.
+    """The lower triangular factor of positive definite matrices; build it with ``cholesky``.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (3, 3))
@@ -247,7 +246,7 @@ class EigenValues(StackFunction):
 
 
 class EigenVectors(StackFunction):
-    """The eigenvectors of symmetric matrices, the columns of orthogonal ones; build it with
+    """The eigenvectors of symmetric matrices, as columns of orthogonal matrices; build it with
     ``eigh``.
 
     >>> import sympy_einsum as se
@@ -284,7 +283,7 @@ class SingularValues(StackFunction):
 
 
 class LeftVectors(StackFunction):
-    """The left singular vectors of matrices, in columns; build it with ``svd``.
+    """The left singular vectors of matrices, as columns; build it with ``svd``.
 
     >>> import sympy_einsum as se
     >>> vectors = se.svd(se.TensorSymbol("A", (4, 3)), full_matrices=False).U
@@ -303,7 +302,7 @@ class LeftVectors(StackFunction):
 
 
 class RightVectors(StackFunction):
-    """The right singular vectors of matrices, in rows; build it with ``svd``.
+    """The right singular vectors of matrices, as rows; build it with ``svd``.
 
     >>> import sympy_einsum as se
     >>> vectors = se.svd(se.TensorSymbol("A", (4, 3)), full_matrices=False).Vh
@@ -322,7 +321,7 @@ class RightVectors(StackFunction):
 
 
 class QFactor(StackFunction):
-    """The orthonormal columns Q of tall matrices Q R; build it with ``qr``.
+    """The factor Q with orthonormal columns of tall matrices Q R; build it with ``qr``.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (4, 3))
@@ -336,7 +335,7 @@ class QFactor(StackFunction):
 
 
 class RFactor(StackFunction):
-    """The upper triangular R of tall matrices Q R; build it with ``qr``.
+    """The upper triangular factor R of tall matrices Q R; build it with ``qr``.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (4, 3))
@@ -373,11 +372,12 @@ class PseudoInverse(StackFunction):
 
 
 def expm(X: TensorLike, *directions: TensorLike) -> Operand:
-    """Return the exponential of a square matrix, or of each along the last two axes of a tensor;
-    with directions its derivative in these, one after the other: d/dt expm(X + t E) at 0 for one.
+    """Return the exponential of a square matrix, or of each matrix along the last two axes of a
+    tensor. With directions it is the mixed derivative along them, such as d/dt expm(X + t E) at t =
+    0 for one.
 
-    It is Σ_k X^k / k!. Its derivatives are found as blocks of the exponentials of block matrices
-    [M], a method that takes 8 times as long for each further direction.
+    It is Σ_k X^k / k!. Its derivatives are blocks of exponentials of block matrices [M]; each
+    direction takes 8 times as long.
 
     Raises
     ======
@@ -397,17 +397,17 @@ def expm(X: TensorLike, *directions: TensorLike) -> Operand:
 
     [M] R. Mathias, "A chain rule for matrix functions and applications", 1996.
     """
-    operands = [square_matrices(own, "expm") for own in (X, *directions)]
+    operands = [square_matrices(operand, "expm") for operand in (X, *directions)]
     return Expm._build(tuple(broadcast_together(operands)), ())
 
 
 def min_length(rows: Expr, columns: Expr) -> Expr:
-    """Return the smaller length of a matrix.
+    """Return the shorter length of a matrix's axes.
 
     Raises
     ======
 
-    UnsupportedError : nobody knows which that is
+    UnsupportedError : the lengths can't be compared
     """
     difference = rows - columns
     if difference.is_nonnegative or same_length(rows, columns):
@@ -420,12 +420,12 @@ def min_length(rows: Expr, columns: Expr) -> Expr:
     )
 
 
-# Functions with the same formula for complex matrices.
-_OF_COMPLEX = {"adj", "cofactors", "det", "expm", "inv", "matrix_power", "solve"}
+# Functions that are analytic, so that complex matrices are allowed.
+_ANALYTIC = {"adj", "cofactors", "det", "expm", "inv", "matrix_power", "solve"}
 
 
 def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
-    """Return the operand, checked to have matrices along its last axes."""
+    """Convert to an operand; ShapeError unless it has at least two axes."""
     operand = as_operand(value)
     shape = shape_of(operand)
     if len(shape) < 2:
@@ -433,16 +433,16 @@ def stacked_matrices(value: TensorLike, function: str) -> TensorExpr:
             f"{function} takes matrices, along the last two axes of a tensor, not a tensor of "
             f"order {len(shape)}, shape {shape}"
         )
-    if function not in _OF_COMPLEX and holds_complex(operand):
+    if function not in _ANALYTIC and holds_complex(operand):
         raise UnsupportedError(
-            f"{function} takes real matrices, and this one has complex numbers inside; that of "
+            f"{function} takes real matrices, and this one contains complex numbers; that of "
             "A + i B can be found from the real matrix [[A, -B], [B, A]]"
         )
     return operand
 
 
 def square_matrices(value: TensorLike, function: str) -> TensorExpr:
-    """Return the operand, checked to have square matrices along its last axes."""
+    """Convert to an operand; ShapeError unless its last two axes have one length."""
     operand = stacked_matrices(value, function)
     *before, rows, columns = operand.shape
     if not same_length(rows, columns):

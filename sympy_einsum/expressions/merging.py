@@ -1,16 +1,15 @@
-"""Composition of affine selectors: a slice of a slice is a slice, a slice beside a zero-padded part
-is 0.
+"""Composition of affine selectors: a slice of a slice is a slice, a slice of the padding is 0.
 
-With P[i, j] = [start + step·i = j], each fact is one of indices, whatever else has them:
+With P[i, j] = [start + step·i = j], these identities hold for any other factors:
 
 * composition: P[i, j] Q[j, k] = P[i, j] R[i, k], with the affine maps one after the other;
 * intersection: P[i, j] Q[k, j] = P[i, j] U[p, i] V[p, k] summed over p, where the p-th common
   position is the U-th of P and the V-th of Q: an integer equation
   start + step·i = start' + step'·k;
-* a position that nothing else has: the sum of P[i, j] over j is 1;
+* a position index of no other factor: the sum of P[i, j] over j is 1;
 * P[i, j] with i = j everywhere is a delta.
 
-What depends on the sign of an expression in lengths that isn't known, stays as it is.
+Where the sign of a difference of lengths can't be decided, the factors are left unchanged.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ from .base import Operand, TensorExpr
 
 
 class MergedProduct(NamedTuple):
-    """The merged factors of a product: tensors, their labels, those of the result, the lengths of
-    new labels, and scalar factors."""
+    """The merged factors of a product: tensors, their labels, the labels of the result, the lengths
+    of new labels, and scalar factors."""
 
     tensors: list[TensorExpr]
     subs: list[Labels]
@@ -39,8 +38,9 @@ class MergedProduct(NamedTuple):
     scalars: list[Operand]
 
 
-class Meeting(NamedTuple):
-    """The number of common positions of two sequences; the first of them in each, and the steps."""
+class Intersection(NamedTuple):
+    """The common positions of two arithmetic sequences: their number, and first index and step in
+    each."""
 
     count: Expr
     starts: tuple[Expr, Expr]
@@ -51,18 +51,18 @@ def compose_selectors(
     tensors: list[TensorExpr], subs: list[Labels], output: Labels
 ) -> MergedProduct | None:
     """Compose the affine selectors among the factors; None if the product is 0."""
-    merger = _Merger(tensors, subs, output)
-    while not merger.is_zero and merger.step():
+    composer = _SelectorComposer(tensors, subs, output)
+    while not composer.is_zero and composer.step():
         pass
-    return None if merger.is_zero else merger.result()
+    return None if composer.is_zero else composer.result()
 
 
 def merge_one_hots(
     tensors: list[TensorExpr], subs: list[Labels], output: Labels
 ) -> tuple[list[TensorExpr], list[Labels], Labels, set[Label]]:
-    """Return the factors with each pair of ones at the same positions merged, [p_i = j] [p_i = k] =
-    δ_jk [p_i = j], and without those that add up to one along an axis that nothing else has; the
-    labels of the result, and those of axes that are gone."""
+    """Merge one-hot factors of the same positions, [p_i = j] [p_i = k] = δ_jk [p_i = j], and drop
+    those summed over an axis of no other factor; return the factors, the labels of the result, and
+    those of axes that are gone."""
     gone: set[Label] = set()
     while one_hots := [k for k, tensor in enumerate(tensors) if tensor.is_one_hot]:
         first: dict[tuple[TensorExpr, Labels], int] = {}
@@ -74,12 +74,12 @@ def merge_one_hots(
         old, new = subs[k][-1], subs[equal[k]][-1]
         gone.add(old)
         tensors = [*tensors[:k], *tensors[k + 1 :]]
-        subs = [[new if i == old else i for i in own] for own in (*subs[:k], *subs[k + 1 :])]
+        subs = [[new if i == old else i for i in term] for term in (*subs[:k], *subs[k + 1 :])]
         output = [new if i == old else i for i in output]
     return tensors, subs, output, gone - {label for labels in (*subs, output) for label in labels}
 
 
-class _Merger:
+class _SelectorComposer:
     def __init__(self, tensors: list[TensorExpr], subs: list[Labels], output: Labels):
         self.selectors: list[tuple[Operand, tuple[Label, ...]]] = [
             (tensor, tuple(labels))
@@ -103,7 +103,7 @@ class _Merger:
         return MergedProduct(tensors, subs, self.output, self.lengths, self.scalars)
 
     def step(self) -> bool:
-        """Apply the first simplification that fits; tell whether one did."""
+        """Apply the first identity that applies; tell whether there is one."""
         self.selectors = list(dict.fromkeys(self.selectors))
         for k in range(len(self.selectors)):
             if self._drop_delta(k) or self._drop_unused(k) or self._transpose_flip(k):
@@ -124,7 +124,7 @@ class _Merger:
         return True
 
     def _drop_unused(self, k: int) -> bool:
-        """Drop a selector whose target axis nothing else uses: its sum over that axis is 1."""
+        """Drop a selector whose position index no other factor has: its sum over it is 1."""
         *sources, target = self.selectors[k][1]
         if target in sources or self._uses(target) > 1:
             return False
@@ -140,19 +140,19 @@ class _Merger:
         return True
 
     def _remove_ones(self, k: int) -> None:
-        """Remove a selector that is 1 at every index; the length of an index that is only summed
-        becomes a factor."""
+        """Remove a selector that sums to 1; the length of an index of no other factor becomes a
+        scalar factor."""
         selector, (*sources, _) = self.selectors.pop(k)
         for label, count in zip(sources, selector.counts, strict=True):
             if not self._uses(label):
                 self.scalars.append(count)
 
     def _uses(self, label: Label) -> int:
-        own = [labels for _, labels in (*self.selectors, *self.others)]
-        return sum([label in labels for labels in (*own, self.output)])
+        terms = [labels for _, labels in (*self.selectors, *self.others)]
+        return sum([label in labels for labels in (*terms, self.output)])
 
     def _identify(self, old: Label, new: Label) -> None:
-        """Make two labels one."""
+        """Replace a label by another."""
 
         def renamed(labels: Labels) -> tuple[Label, ...]:
             return tuple([new if label == old else label for label in labels])
@@ -162,34 +162,36 @@ class _Merger:
         self.output = list(renamed(self.output))
 
     def _compose(self, j: int, k: int) -> bool:
-        """Compose two selectors, one of which indexes the other's result."""
-        (first, (*own, middle)), (second, (*sources, target)) = self.selectors[j], self.selectors[k]
-        if middle not in sources or middle == target or middle in own or {*own} & {*sources}:
+        """Compose two selectors, the second of which indexes the first."""
+        first, (*indices, middle) = self.selectors[j]
+        second, (*sources, target) = self.selectors[k]
+        if middle not in sources or middle in (*indices, target) or {*indices} & {*sources}:
             return False
-        place = sources.index(middle)
-        step = second.steps[place]
-        if sources.count(middle) > 1 or target in own:
+        axis = sources.index(middle)
+        step = second.steps[axis]
+        if sources.count(middle) > 1 or target in indices:
             return False
         start = second.start + step * first.start
         steps = [*second.steps]
         counts = [*second.counts]
-        steps[place : place + 1] = [step * inner for inner in first.steps]
-        counts[place : place + 1] = first.counts
-        sources[place : place + 1] = own
+        steps[axis : axis + 1] = [step * inner for inner in first.steps]
+        counts[axis : axis + 1] = first.counts
+        sources[axis : axis + 1] = indices
         composed = Positions._build((), (second.length, start, tuple(steps), tuple(counts)))
         self.selectors[k] = (composed, (*sources, target))
         return True
 
     def _intersect(self, j: int, k: int) -> bool:
-        """Intersect two selectors of one axis: at common positions their indices are related."""
-        (first, own), (second, sources) = self.selectors[j], self.selectors[k]
-        if own[-1] != sources[-1] or own[-1] in (*own[:-1], *sources[:-1]):
+        """Intersect two selectors of one axis: at common positions their indices are affine
+        functions of one index."""
+        (first, indices), (second, sources) = self.selectors[j], self.selectors[k]
+        if indices[-1] != sources[-1] or indices[-1] in (*indices[:-1], *sources[:-1]):
             return False
         if len(first.steps) > 1 or len(second.steps) > 1:
             return False
         if first is second:
             del self.selectors[k]
-            for a, b in zip(own, sources, strict=True):
+            for a, b in zip(indices, sources, strict=True):
                 self._identify(a, b)
             return True
         if isinstance(first, Unit) and isinstance(second, Unit):
@@ -205,7 +207,7 @@ class _Merger:
         del self.selectors[k]
         common = object()
         self.lengths[common] = found.count
-        pairs = zip((first, second), (own, sources), found.starts, found.steps, strict=True)
+        pairs = zip((first, second), (indices, sources), found.starts, found.steps, strict=True)
         is_point = isinstance(first, Unit) or isinstance(second, Unit)
         for one, labels, start, step in pairs:
             if isinstance(one, Unit):
@@ -218,9 +220,9 @@ class _Merger:
         return True
 
 
-def intersect_selectors(first: Operand, second: Operand) -> Meeting | None:
-    """Return the positions that two entries or slices of one axis have in common; None if they
-    aren't known.
+def intersect_selectors(first: Operand, second: Operand) -> Intersection | None:
+    """Return the common positions of two entries or slices of one axis; None if they can't be
+    decided.
 
     >>> from sympy_einsum.expressions import Selection
     >>> intersect_selectors(Selection(9, 1, 2, 4), Selection(9, 3, 1, 5)).count
@@ -231,33 +233,34 @@ def intersect_selectors(first: Operand, second: Operand) -> Meeting | None:
     shift = second.start - first.start
     if not (a.is_Integer and b.is_Integer):
         return None
-    nothing = Meeting(S.Zero, (S.Zero, S.Zero), (S.One, S.One))
+    empty = Intersection(S.Zero, (S.Zero, S.Zero), (S.One, S.One))
     common = gcd(int(a), int(b))
     if common > 1 and not shift.is_Integer:
         return None
     if shift.is_Integer and int(shift) % common:
-        return nothing
+        return empty
     # a i - b k = shift: i = x t0 + (b / common) t, k = y t0 + (a / common) t.
     step_i, step_k = b / common, a / common
     x = pow(int(step_k), -1, abs(int(step_i)))
     i, k = x * shift / common, (x * step_k - 1) / step_i * shift / common
     if step_i.is_negative:
         step_i, step_k = -step_i, -step_k
-    bounds = [own for own in (_bounds(i, step_i, m), _bounds(k, step_k, n)) if own is not None]
+    bounds = [pair for pair in (_bounds(i, step_i, m), _bounds(k, step_k, n)) if pair is not None]
     if not bounds:
         return None
     lows, highs = zip(*bounds, strict=True)
     if any((high - low).is_negative for low in lows for high in highs):
-        return nothing
+        return empty
     low, high = _extreme(lows, 1), _extreme(highs, -1)
     count = None if len(lows) < 2 or low is None or high is None else high - low + 1
     if count is None or not count.is_nonnegative:
         return None
-    return Meeting(count, (i + step_i * low, k + step_k * low), (step_i, step_k))
+    return Intersection(count, (i + step_i * low, k + step_k * low), (step_i, step_k))
 
 
 def _bounds(start: Expr, step: Expr, count: Expr) -> tuple[Expr, Expr] | None:
-    """Return the first and the last t with 0 ≤ start + step·t < count, if that is known."""
+    """Return the first and the last t with 0 ≤ start + step·t < count; None if they can't be
+    decided."""
     last = count - 1 - start
     if step in (1, -1):
         return (-start, last) if step == 1 else (-last, start)
@@ -269,7 +272,8 @@ def _bounds(start: Expr, step: Expr, count: Expr) -> tuple[Expr, Expr] | None:
 
 
 def _extreme(values: Sequence[Expr], sign: int) -> Expr | None:
-    """Return the largest of one or two for the sign 1, the smallest for -1, if that is known."""
+    """Return the largest (sign 1) or the smallest (sign -1) of one or two values; None if it can't
+    be decided."""
     first, last = values[0], values[-1]
     difference = sign * (first - last)
     if difference.is_nonnegative:
@@ -278,7 +282,7 @@ def _extreme(values: Sequence[Expr], sign: int) -> Expr | None:
 
 
 def are_disjoint(first: Operand, second: Operand) -> bool:
-    """Tell whether two entries or slices of one axis are known to have no position in common."""
+    """Tell whether two entries or slices of one axis provably have no common position."""
     if len(first.steps) > 1 or len(second.steps) > 1:
         return False
     found = intersect_selectors(first, second)

@@ -1,10 +1,9 @@
-"""Maxima, minima and sorts along axes: functions that select entries, and the positions of these.
+"""Maxima, minima and sorts along axes: functions that select entries, and the selected positions.
 
-They are linear as long as the selected entries stay the same ones. So the derivative of a maximum
-is its *tie-averaged subgradient*: one over the number of largest entries at each of them, 0
-elsewhere, as in JAX; that of a sort is the permutation that sorts. Subgradients and positions are
-locally constant: their own derivatives are zero, and no sweep visits them.
-"""
+They are piecewise linear. The derivative of a maximum is its *tie-averaged subgradient*: one over
+the number of largest entries at each of them, 0 elsewhere, as in JAX; that of a sort is the
+permutation that sorts. Subgradients and positions are locally constant: their derivatives are zero,
+and sweeps don't visit them."""
 
 from __future__ import annotations
 
@@ -22,15 +21,16 @@ if TYPE_CHECKING:
 
 
 class NamedAxesFunction(AxesFunction):
-    """Base class of the functions whose name is data."""
+    """Base class of axis functions whose name is an item of the data."""
 
     __slots__ = ()
 
-    name: str = data_property(1, "What it is called.")
+    name: str = data_property(1, "The name of the function.")
 
 
 class Extremum(NamedAxesFunction):
-    """The largest or smallest entries over some axes, which are gone; build it with ``max``.
+    """The largest or smallest entries over some axes, which the result doesn't have; build it with
+    ``max``.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -42,7 +42,7 @@ class Extremum(NamedAxesFunction):
 
     @property
     def subgradient(self) -> Operand:
-        """Return the tie-averaged subgradient: 1 / count at these entries, 0 elsewhere."""
+        """The tie-averaged subgradient: 1 / count at the selected entries, 0 elsewhere."""
         return ExtremumShare.over(self.operands[0], self.axes, f"{self.name}_share")
 
     @classmethod
@@ -88,12 +88,12 @@ class Picked(NamedAxesFunction):
 
     @property
     def positions(self) -> Operand:
-        """Where along the axis its entries come from."""
+        """The selected positions along the axis."""
         return Ranking.over(self.operands[0], self.axes, f"arg{self.name}")
 
     @property
     def one_hot(self) -> Operand:
-        """The positions as a one-hot tensor, whose last axis is the one that is selected from."""
+        """The positions as a one-hot factor, whose last axis is the axis of the operand."""
         return OneHot.at(self.positions, self.shape[self.axes[0]])
 
     @property
@@ -111,7 +111,7 @@ class Picked(NamedAxesFunction):
 
 
 class Ranking(NamedAxesFunction):
-    """Ranking along an axis of a tensor: ``argmax`` and ``argmin``, from which the axis is gone,
+    """Positions along an axis of a tensor: ``argmax`` and ``argmin``, without the axis,
     ``argsort``, ``argcummax`` and ``argcummin``.
 
     >>> import sympy_einsum as se

@@ -1,17 +1,18 @@
-"""Einsum products: multiplying, summing over axes, rearranging them.
+"""Einsum products: multiplication, summation over axes, rearrangement.
 
-Every product is built by :func:`contract`, which keeps two kinds of nodes apart:
+Every product is built by :func:`contract`, as one of two kinds of nodes:
 
-* an :class:`Einsum` that is *dense*: one or more tensor operands, distinct output indices in
-  canonical order, each of them in some operand. This is where arithmetic happens.
+* a *dense* :class:`Einsum`: one or more tensor operands, distinct output indices in canonical
+order,
+  each of them in some operand. It multiplies and sums.
 * a :class:`View`: scalar factors and at most one dense operand, whose axes are permuted, taken
   along a diagonal (repeated input index), put onto a diagonal (repeated output index) or repeated
   along new axes (an output index that occurs in no operand, an implicit factor of ones
   [W, Cor. 7.11]). Deltas and ones are views without an operand.
 
-A view used as an operand disappears: its indices are renamed into the product around it, so
-deltas merge [W, thm 6.7], ones that do nothing vanish [W, lemma 7.3], transposes are absorbed,
-and neither is ever materialised. ``A @ B`` and ``(A @ B).T`` share their dense node.
+A view that is an operand is absorbed: its indices are renamed to those of the product, so deltas
+merge [W, thm 6.7], unneeded ones vanish [W, lemma 7.3], transposes disappear, and none is ever
+materialised. ``A @ B`` and ``(A @ B).T`` share their dense node.
 
 References
 ==========
@@ -33,9 +34,9 @@ from .interning import Data, Operands, data_property
 from .labels import (
     dense_indices,
     indices_of,
+    is_invariant,
     representative,
     sorted_operands,
-    stays_permuted,
     unite,
 )
 from .leaves import TensorSymbol, Zeros
@@ -70,7 +71,7 @@ class Einsum(TensorExpr):
     lengths: Shape = data_property(2, "The length of each index.")
 
     def _own_symbols(self) -> set[Basic]:
-        """Symbols in the lengths of axes that no operand has."""
+        """Return the symbols in the lengths of indices that no operand has."""
         present = {i for term in self.subscripts for i in term}
         return {s for i, n in enumerate(self.lengths) if i not in present for s in n.free_symbols}
 
@@ -81,7 +82,7 @@ class Einsum(TensorExpr):
 
 
 class View(Einsum):
-    """Scalar factors times at most one tensor, rearranged; nothing is summed.
+    """Scalar factors times at most one tensor, rearranged without sums.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -99,7 +100,7 @@ class View(Einsum):
 
     @property
     def scalars(self) -> Operands:
-        """The scalar factors; a number stands first."""
+        """The scalar factors, a number first."""
         return self.operands if self.core is None else self.operands[:-1]
 
     @property
@@ -109,17 +110,17 @@ class View(Einsum):
         return first if first.is_Number else S.One
 
     def without_coefficient(self) -> Operand:
-        """Return the view with its numeric factor set to one."""
+        """Return the view without its numeric factor."""
         if not (self.operands and self.operands[0].is_Number):
             return self
-        if "bare" not in self.memory:  # each sum of it with others asks
+        if "bare" not in self.memory:  # every sum with this term needs it
             data = (self.subscripts[1:], self.output, self.lengths)
             self.memory["bare"] = Einsum._build(self.operands[1:], data)
         return self.memory["bare"]
 
     @property
     def is_constant_fill(self) -> bool:
-        """Whether all entries are the same scalar."""
+        """Whether all entries are one scalar."""
         return self.core is None and len(set(self.output)) == len(self.output)
 
 
@@ -163,22 +164,22 @@ def contract(
 ) -> Operand:
     """Return the canonical expression of a product.
 
-    ``lengths`` holds exactly the labels in use. Lengths and orders are taken to be right;
-    operations.einsum checks what users give. An output label in no operand is an axis of ones, a
-    label in ``lengths`` alone is summed over and gives a factor. A sum of no entries is 0.
+    ``lengths`` has exactly the labels in use. Lengths and orders aren't checked, operations.einsum
+    does that. An output label of no operand is an axis of ones; a label in ``lengths`` only is
+    summed over, which gives its length as a factor. A sum over an axis of length 0 is 0.
     """
-    result = _ProductBuilder(output, lengths)
+    builder = _ProductBuilder(output, lengths)
     is_empty = any(n is S.Zero and label not in output for label, n in lengths.items())
-    if is_empty or not result.take(operands, subscripts):
-        return result.zeros()
-    if [tensor for tensor in result.tensors if tensor.is_affine_selector or tensor.is_one_hot]:
-        if not result.compose_selectors():
-            return result.zeros()
-        result.merge_one_hots()
-    if len(result.tensors) > 1:
-        result.cancel_powers()
-    factors = _collect_scalars(result.scalars) if result.scalars else []
-    return result.zeros() if factors is None else result.canonical(factors)
+    if is_empty or not builder.add_operands(operands, subscripts):
+        return builder.zeros()
+    if [tensor for tensor in builder.tensors if tensor.is_affine_selector or tensor.is_one_hot]:
+        if not builder.compose_selectors():
+            return builder.zeros()
+        builder.merge_one_hots()
+    if len(builder.tensors) > 1:
+        builder.cancel_powers()
+    factors = _collect_scalars(builder.scalars) if builder.scalars else []
+    return builder.zeros() if factors is None else builder.canonical(factors)
 
 
 def contract_part(
@@ -190,7 +191,7 @@ def contract_part(
 
 
 class _ProductBuilder:
-    """A product on its way to its canonical form.
+    """Bring a product into canonical form.
 
     Attributes
     ==========
@@ -211,13 +212,13 @@ class _ProductBuilder:
         self.subs: list[Labels] = []
 
     def zeros(self) -> Operand:
-        """Return the zeros that a product with a factor 0 equals."""
+        """Return the zeros of the product's shape."""
         return Zeros(*[self.lengths[label] for label in self.output])
 
-    # --- simplifying the factors
+    # --- simplification of the factors
 
-    def take(self, operands: Sequence[Operand], subscripts: Sequence[Labels]) -> bool:
-        """Take in the operands, views with their labels renamed; False if one of them is zero."""
+    def add_operands(self, operands: Sequence[Operand], subscripts: Sequence[Labels]) -> bool:
+        """Add the operands, absorbing views; False if one of them is zero."""
         merged: dict[Label, Label] = {}
         numbers = [o.coefficient if isinstance(o, View) else o for o in operands]
         isolated = unmultiplied_number(numbers)
@@ -225,14 +226,14 @@ class _ProductBuilder:
             if number is isolated and isinstance(operand, View) and operand.core is not None:
                 self.tensors.append(operand)
                 self.subs.append(labels)
-            elif not self._take(operand, labels, merged):
+            elif not self._add_operand(operand, labels, merged):
                 return False
         if any(isinstance(operand, View) for operand in operands):
-            self._settle(self.lengths, merged)
+            self._apply_merged(self.lengths, merged)
         return True
 
-    def _take(self, operand: Operand, labels: Labels, merged: dict[Label, Label]) -> bool:
-        """Take in one operand; False if it is zero."""
+    def _add_operand(self, operand: Operand, labels: Labels, merged: dict[Label, Label]) -> bool:
+        """Add one operand; False if it is zero."""
         if isinstance(operand, View):
             self._absorb(operand, labels, merged)
         elif isinstance(operand, Zeros):
@@ -259,30 +260,31 @@ class _ProductBuilder:
         self.tensors.append(view.operands[-1])
         self.subs.append([outer[index] for index in subscripts[-1]])
 
-    def _settle(self, labels: Iterable[Label], merged: dict[Label, Label]) -> None:
-        """Merge labels as views ask for it; a sum over one with only ones on it is its length."""
+    def _apply_merged(self, labels: Iterable[Label], merged: dict[Label, Label]) -> None:
+        """Replace labels by their representatives; a label that no factor has gives its length as a
+        factor."""
         if merged:
             renamed: list[Labels] = [
-                [representative(merged, label) for label in own]
-                for own in (*self.subs, self.output)
+                [representative(merged, label) for label in term]
+                for term in (*self.subs, self.output)
             ]
             *self.subs, self.output = renamed
         used = self.present().union(self.output, merged)
         self.scalars.extend([self.lengths[i] for i in dict.fromkeys(labels) if i not in used])
 
     def present(self) -> set[Label]:
-        """Return the labels that some tensor has."""
+        """Return the labels of the tensors."""
         return {label for labels in self.subs for label in labels}
 
-    def _keep(self, places: Iterable[int]) -> None:
-        """Keep the tensors at some places, in their order, and no others."""
-        kept = list(places)
-        self.tensors = [self.tensors[k] for k in kept]
-        self.subs = [self.subs[k] for k in kept]
+    def _keep(self, numbers: Iterable[int]) -> None:
+        """Keep only the tensors with some numbers, in their order."""
+        remaining = list(numbers)
+        self.tensors = [self.tensors[k] for k in remaining]
+        self.subs = [self.subs[k] for k in remaining]
 
     def compose_selectors(self) -> bool:
-        """Compose the affine selectors among the factors, those inside of entries, slices and
-        zero-padded factors included; False if the product is zero."""
+        """Compose the affine selectors among the factors, including those in entries, slices and
+        zero-padded factors; False if the product is zero."""
         if not any(isinstance(tensor, Positions) for tensor in self.tensors):
             return True
         self._inline_selector_products()
@@ -295,45 +297,45 @@ class _ProductBuilder:
         return self._push_slices_down()
 
     def _inline_selector_products(self) -> None:
-        """Inline the operands whose selectors compose with those among the factors: of two on one
-        axis, one at least selects from it. The slice of a slice is a slice on any axes."""
+        """Inline the operands whose selectors compose with those among the factors: at least one of
+        two selectors of an axis selects from it. A slice of a slice is always inlined."""
         pending = [k for k, tensor in enumerate(self.tensors) if is_selector_product(tensor)]
         if not (len(pending) == 1 and self._is_slice(pending[0])):
             pending = composable_products(self.tensors, self.subs, pending)
         for k in reversed(pending):
             inner = self.tensors[k]
-            own = dict(zip(inner.output, self.subs[k], strict=True))
+            label_of = dict(zip(inner.output, self.subs[k], strict=True))
             for index, length in enumerate(inner.lengths):
-                if index not in own:
-                    own[index] = object()
-                    self.lengths = {**self.lengths, own[index]: length}
+                if index not in label_of:
+                    label_of[index] = object()
+                    self.lengths = {**self.lengths, label_of[index]: length}
             self.tensors[k : k + 1] = inner.operands
-            self.subs[k : k + 1] = [[own[i] for i in term] for term in inner.subscripts]
+            self.subs[k : k + 1] = [[label_of[i] for i in term] for term in inner.subscripts]
 
     def _is_slice(self, k: int) -> bool:
-        """Tell whether a product is a slice of a slice and nothing else."""
+        """Tell whether the whole product is a slice of factor k, which is a slice."""
         return is_slice(self.tensors[k]) and all(
             j == k or (isinstance(tensor, Positions) and self.subs[j][-1] not in self.output)
             for j, tensor in enumerate(self.tensors)
         )
 
     def _push_slices_down(self) -> bool:
-        """Make each entry or slice of one factor among others an operand of its own; False if
-        that is zero."""
-        while (piece := find_slice(self.tensors, self.subs, self.output, self.lengths)) is not None:
-            tensor = self.tensors[piece.place]
-            inner = contract(piece.factors, piece.subscripts, piece.output, piece.lengths)
+        """Replace each entry or slice of one factor among others by an operand; False if it is
+        zero."""
+        while (part := find_slice(self.tensors, self.subs, self.output, self.lengths)) is not None:
+            tensor = self.tensors[part.factor]
+            inner = contract(part.factors, part.subscripts, part.output, part.lengths)
             if tensor.is_one_hot:
                 inner = type(tensor)._build((inner,), tensor.data)
-            self._keep([j for j in range(len(self.tensors)) if j not in piece.gone])
+            self._keep([j for j in range(len(self.tensors)) if j not in part.replaced])
             merged: dict[Label, Label] = {}
-            if not self._take(inner, piece.labels, merged):
+            if not self._add_operand(inner, part.labels, merged):
                 return False
-            self._settle(piece.labels, merged)
+            self._apply_merged(part.labels, merged)
         return True
 
     def merge_one_hots(self) -> None:
-        """Merge ones at the same positions."""
+        """Merge one-hot factors of the same positions."""
         if any(tensor.is_one_hot for tensor in self.tensors):
             before = self.present()
             found = merge_one_hots(self.tensors, self.subs, self.output)
@@ -342,7 +344,8 @@ class _ProductBuilder:
             self.scalars.extend([n for label, n in self.lengths.items() if label in left])
 
     def cancel_powers(self) -> None:
-        """Powers of one tensor that make a one together go: x / x, as in SymPy's products."""
+        """Cancel powers of one tensor whose exponents add up to 0: x / x, as in SymPy's
+        products."""
         powers = [tensor.as_entry_power() for tensor in self.tensors]
         if not any(exponent is not S.One and exponent.is_negative for _, exponent in powers):
             return
@@ -356,10 +359,10 @@ class _ProductBuilder:
         left = before - self.present() - {*self.output}
         self.scalars.extend([n for label, n in self.lengths.items() if label in left])
 
-    # --- the canonical form
+    # --- canonical form
 
     def canonical(self, factors: Sequence[Expr]) -> Operand:
-        """Sort, rename, and split into a view over a dense product."""
+        """Sort, rename, and split into a view of a dense product."""
         if not self.tensors:
             return self._view(factors) if self.output else scalar_product(factors)
         if len(self.tensors) > 1:
@@ -378,7 +381,7 @@ class _ProductBuilder:
         return self._view(factors)
 
     def _condense(self) -> Einsum:
-        """Return the tensors as one dense product, which takes their place."""
+        """Replace the tensors by one dense product, and return it."""
         labels, terms, output = dense_indices(tuple(map(tuple, self.subs)), tuple(self.output))
         lengths = tuple([self.lengths[label] for label in labels])
         shape = tuple([lengths[i] for i in output])
@@ -387,23 +390,23 @@ class _ProductBuilder:
         return dense
 
     def _view(self, factors: Sequence[Expr]) -> Operand:
-        """At most one tensor, rearranged, times factors."""
+        """Build a view: at most one tensor, rearranged, times factors."""
         output = tuple(self.output)
-        own = tuple(self.subs[0]) if self.tensors else ()
+        term = tuple(self.subs[0]) if self.tensors else ()
         if self.tensors:
             (core,) = self.tensors
-            if output != own and _is_symmetric(core, own, output):
-                output = own
+            if output != term and _is_symmetric(core, term, output):
+                output = term
             elif isinstance(core, TensorSymbol) and core.generators:
-                place = {label: k for k, label in enumerate(output)}
-                orders = [tuple([own[k] for k in axes]) for axes in core.permutations]
-                own = min(orders, key=lambda labels: [place[i] for i in labels])
-            if output == own and len(set(own)) == len(own):
+                axis_of = {label: k for k, label in enumerate(output)}
+                orders = [tuple([term[k] for k in axes]) for axes in core.permutations]
+                term = min(orders, key=lambda labels: [axis_of[i] for i in labels])
+            if output == term and len(set(term)) == len(term):
                 multiple = core._times(factors)
                 if multiple is not None:
                     return multiple
         scalars = ((),) * len(factors)
-        labels, terms = indices_of((*scalars, own, output) if self.tensors else (*scalars, output))
+        labels, terms = indices_of((*scalars, term, output) if self.tensors else (*scalars, output))
         indices = terms[-1]
         kind = View
         if not factors and not self.tensors:
@@ -418,8 +421,8 @@ class _ProductBuilder:
 
 
 def is_selector_product(node: Operand) -> bool:
-    """Tell whether a node is a slice of a tensor, or a zero-padded one: a product of affine
-    selectors and at most one other tensor."""
+    """Tell whether a node is a slice or a zero-padded tensor: a product of affine selectors and at
+    most one other tensor."""
     if type(node) is not Einsum:
         return False
     count = sum([isinstance(operand, Positions) for operand in node.operands])
@@ -427,20 +430,20 @@ def is_selector_product(node: Operand) -> bool:
 
 
 def is_slice(node: Operand) -> bool:
-    """Tell whether a node is an entry or a slice of a tensor: each of its entries is one of the
-    tensor."""
+    """Tell whether a node is an entry or a slice of a tensor: a product in which each entry is one
+    entry of the tensor."""
     if not is_selector_product(node) or is_padded_product(node):
         return False
     targets: list[int] = []
-    own: set[int] = set()
-    left = {i for term in node.subscripts for i in term}
+    axes: set[int] = set()
+    indices = {i for term in node.subscripts for i in term}
     for operand, term in zip(node.operands, node.subscripts, strict=True):
         if isinstance(operand, Positions):
             targets.append(term[-1])
         else:
-            own.update(term)
-    of_tensor = not own or (own.issuperset(targets) and len({*targets}) == len(targets))
-    return of_tensor and left.difference(targets) <= {*node.output}
+            axes.update(term)
+    of_tensor = not axes or (axes.issuperset(targets) and len({*targets}) == len(targets))
+    return of_tensor and indices.difference(targets) <= {*node.output}
 
 
 def is_padded_product(node: Operand) -> bool:
@@ -452,7 +455,8 @@ def is_padded_product(node: Operand) -> bool:
 
 
 def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
-    """[number?, factor?]: the numeric coefficient, then one factor for the rest; None for zero."""
+    """Return [number, factor], without either if it is 1: the numeric coefficient, and the product
+    of the others; None for zero."""
     number = S.One
     rest: list[Expr] = []
     for scalar in scalars:
@@ -463,7 +467,7 @@ def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
                 coefficient, scalar = scalar.as_coeff_Mul()
                 number *= coefficient
             rest.append(scalar)
-    if not number:  # asking is_zero of a new number costs hundreds of calls
+    if not number:  # is_zero of a new number takes hundreds of calls
         return None
     if len(rest) > 1:
         factor = scalar_product(rest)
@@ -476,7 +480,7 @@ def _collect_scalars(scalars: Sequence[Operand]) -> list[Expr] | None:
 
 
 def scalar_product(factors: Sequence[Operand]) -> Expr:
-    """A product of scalars: SymPy's Mul, of many factors an opaque node of order 0."""
+    """Multiply scalars: SymPy's Mul, or an Einsum of order 0 for more than MAX_FACTORS factors."""
     if sum(len(f.args) if f.is_Mul else 1 for f in factors) <= tuning.MAX_FLATTENED_FACTORS:
         return Mul(*factors)
     ordered = tuple(sorted(factors, key=sort_key))
@@ -484,8 +488,8 @@ def scalar_product(factors: Sequence[Operand]) -> Expr:
 
 
 def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
-    """Tell whether a tensor is the same with its axes permuted: a matrix that is declared so, a
-    product of repeated operands, as AᵀA is, or a sum of such."""
+    """Tell whether a tensor is invariant under a permutation of its axes: a symmetric matrix, a
+    product of repeated operands such as AᵀA, or a sum of such."""
     if type(core) is Einsum and len(set(core.operands)) == len(core.operands):
         return False
     if len(labels) != len(output) or {*labels} != {*output}:
@@ -494,4 +498,4 @@ def _is_symmetric(core: TensorExpr, labels: Labels, output: Labels) -> bool:
         return core.is_symmetric
     index_of = dict(zip(labels, core.output, strict=True))
     permuted = [index_of[label] for label in output]
-    return stays_permuted(core.operands, core.subscripts, core.output, permuted)
+    return is_invariant(core.operands, core.subscripts, core.output, permuted)

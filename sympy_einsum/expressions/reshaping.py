@@ -1,6 +1,6 @@
-"""Reshaping: merging and splitting axes in C order, as NumPy does.
+"""Reshaping: merging and splitting axes in C order.
 
-Axes of length 1 come and go as an einsum; only a real merge or split of axes needs a node.
+Axes of length 1 are added and removed by an einsum; only merging or splitting axes needs a node.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Reshape(TensorExpr):
 
 
 def reshape(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
-    """Return the tensor's entries in C order under another shape; one length may be -1.
+    """Return a tensor's entries in C order with another shape; one length may be -1.
 
-    Raises ShapeError when the numbers of entries aren't known to be equal.
+    Raises ShapeError unless the numbers of entries are provably equal.
     """
     new = _resolve_shape(tensor, shape)
     if len(new) == tensor.order and all(map(same_length, tensor.shape, new)):
@@ -85,7 +85,7 @@ def _resolve_shape(tensor: TensorExpr, shape: Sequence[Length]) -> Shape:
 def _move_units(
     tensor: TensorExpr, new: Shape, old_axes: list[int], new_axes: list[int]
 ) -> Operand:
-    """Drop and add axes of length 1."""
+    """Add and remove axes of length 1."""
     order = tensor.order
     output = [order + axis for axis in range(len(new))]
     for old, axis in zip(old_axes, new_axes, strict=True):
@@ -100,7 +100,7 @@ def _divides(a: Expr, b: Expr) -> bool:
 
 
 def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
-    """Runs of old and of new axes with equal products, as short as can be told symbolically."""
+    """Group runs of old and new axes with equal products of lengths, as short as can be decided."""
     groups: list[tuple[list[int], list[int]]] = []
     i = j = 0
     while i < len(old) and j < len(new):
@@ -124,17 +124,18 @@ def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]]:
 
 
 def _split_view(view: View, new: Shape) -> Operand | None:
-    """A view whose axes are all split, each index everywhere alike, stays a view; else None.
+    """Split all axes of a view, each index in the same way everywhere, into a view; None if that
+    isn't possible.
 
-    So the delta of a merged axis is a product of deltas, and is never written out.
+    So the delta of a merged axis is a product of deltas, which is never materialised.
     """
     parts: dict[int, Shape] = {}
     for left, right in _groups(view.shape, new):
         if len(left) != 1:
             return None
         lengths = tuple([new[axis] for axis in right])
-        known = parts.setdefault(view.output[left[0]], lengths)
-        if len(known) != len(lengths) or not all(map(same_length, known, lengths)):
+        first = parts.setdefault(view.output[left[0]], lengths)
+        if len(first) != len(lengths) or not all(map(same_length, first, lengths)):
             return None
     labels = {index: [(index, k) for k in range(len(parts[index]))] for index in parts}
     lengths_of = {label: parts[i][k] for i in parts for k, label in enumerate(labels[i])}

@@ -1,12 +1,12 @@
 """Running products and running log-sum-exp along the last axis.
 
-Two matrices, one for each row of a tensor. *Interval products* W_ij = x_i x_(i+1) ⋯ x_(j-1) are
-zero for i > j; every first-order linear recurrence y_(j+1) = x_j y_j + b_(j+1) is a product with
-them, y = b W, and so is every running product, its first row. Their derivative is made of
-themselves, without any division: ∂W_ij/∂x_k = W_ik W_(k+1)j [B, §1.4]. The *running softmax*
-S_ij = exp(x_i) / Σ_(k ≤ j) exp(x_k) for i ≤ j has in column j the softmax of the entries up to j;
-it is the derivative of the running log-sum-exp, and has that of softmax, column by column.
-Products with both are linear recurrences: the matrices are never built.
+Each row of a tensor has two matrices. *Interval products* W_ij = x_i x_(i+1) ⋯ x_(j-1), zero for i
+> j: every first-order linear recurrence y_(j+1) = x_j y_j + b_(j+1) has the solution y = b W, and
+the first row is the running product. Their derivative is a product of them, without division:
+∂W_ij/∂x_k = W_ik W_(k+1)j [B, §1.4]. The *running softmax* S_ij = exp(x_i) / Σ_(k ≤ j) exp(x_k) for
+i ≤ j: column j is the softmax of the entries up to j. It is the derivative of the running
+log-sum-exp, and its own derivative is that of softmax in each column. Products with both are
+computed as linear recurrences: the matrices are never built.
 
 References
 ==========
@@ -29,20 +29,20 @@ from .triangles import Triangle
 
 
 class RunningFunction(TensorExpr):
-    """Base class of what runs along the last axis of a tensor; ``called`` is the function that
-    builds it."""
+    """Base class of running functions along the last axis; ``called`` is the function that builds
+    one."""
 
     __slots__ = ()
     called: ClassVar[str]
 
     @classmethod
     def of(cls, tensor: Operand) -> Operand:
-        """Return the function of a tensor of order 1 or more."""
+        """Build the function of a tensor of order 1 or more."""
         return cls._build((tensor,), ())
 
 
 class IntervalProducts(RunningFunction):
-    """The products of all entries from position i on and before j; build it with
+    """The products of the entries from position i up to, but not including, j; build it with
     ``interval_products``.
 
     >>> import sympy_einsum as se
@@ -63,7 +63,7 @@ class IntervalProducts(RunningFunction):
 
 
 class LogCumSumExp(RunningFunction):
-    """log Σ exp of all entries up to each; build it with ``logcumsumexp``.
+    """log Σ exp of the entries up to each position; build it with ``logcumsumexp``.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -81,7 +81,7 @@ class LogCumSumExp(RunningFunction):
 
 
 class RunningSoftmax(RunningFunction):
-    """In column j the softmax of all entries up to j, then zeros; build it with
+    """The matrix whose column j is the softmax of the entries up to j, then zeros; build it with
     ``running_softmax``.
 
     >>> import sympy_einsum as se
@@ -100,6 +100,6 @@ class RunningSoftmax(RunningFunction):
         return cls._intern(operands, (), shape)
 
 
-# Matrices along the last two axes that are never built where one of their indices is summed: what
-# runs along the other takes their place, or a transform.
+# Nodes that are never materialised where one of their last two indices is summed: a recurrence or a
+# transform along the other computes the product.
 RUNNING = (Triangle, IntervalProducts, RunningSoftmax, Fourier)

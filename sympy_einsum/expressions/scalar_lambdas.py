@@ -1,4 +1,4 @@
-"""Bodies: scalar expressions in slots, which say what an elementwise node does to an entry."""
+"""Bodies: the scalar expressions, in slots, of elementwise nodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core import TensorError, as_stock_derivative, cached, derivative, postord
 
 
 class Slot(Symbol):
-    """The k-th argument of an elementwise body, called ``sk``; real, as tensors are.
+    """The k-th parameter of an elementwise body, named ``sk``; real, as tensors are.
 
     Attributes
     ==========
@@ -52,18 +52,19 @@ EXP, LOG, SIGMOID = exp(slot(0)), log(slot(0)), sigmoid(slot(0))
 
 
 def as_number(body: Basic) -> Expr:
-    """A body that gives a number: a condition counts 1 where it holds, else 0."""
+    """Convert a condition to its indicator, 1 where it holds, else 0; return other bodies
+    unchanged."""
     return Piecewise((S.One, body), (S.Zero, True)) if is_condition(body) else body
 
 
 def is_condition(value: object) -> bool:
-    """Tell whether a value is a relation or a connective of some, not a number; a symbol may be
-    both."""
+    """Tell whether a value is a relation or a Boolean function; a Symbol, which may be either,
+    isn't one."""
     return isinstance(value, Boolean) and not isinstance(value, Expr)
 
 
 def indicator_condition(body: Expr) -> Boolean | None:
-    """Return the condition of which a body is the indicator."""
+    """Return the condition of an indicator; None for other bodies."""
     if isinstance(body, Piecewise) and body.args[0].expr is S.One:
         condition = body.args[0].cond
         return condition if body == as_number(condition) else None
@@ -72,15 +73,16 @@ def indicator_condition(body: Expr) -> Boolean | None:
 
 @cached(4096)
 def partial_body(body: Expr, k: int, count: int) -> Expr:
-    """d body / d slot k; the body itself, where it occurs, becomes slot ``count``."""
+    """Differentiate a body by slot k; where the body itself occurs in the result, it becomes slot
+    ``count``."""
     return derivative(body, slot(k)).xreplace({body: slot(count)})
 
 
 @cached(4096)
 def evaluate_with_signs(body: Expr, signs: tuple[str, ...]) -> Expr:
-    """A scalar expression as SymPy evaluates it where its slots have some signs."""
-    known = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
-    return body.xreplace(known).xreplace({dummy: place for place, dummy in known.items()})
+    """Evaluate a scalar expression with SymPy's assumptions about its slots."""
+    dummies = {slot(k): Dummy(**{sign: True}) for k, sign in enumerate(signs)}
+    return body.xreplace(dummies).xreplace({dummy: original for original, dummy in dummies.items()})
 
 
 @cached(4096)
@@ -90,7 +92,7 @@ def slot_numbers(body: Expr) -> tuple[int, ...]:
 
 @cached(4096)
 def slot_exponent(power: Pow) -> Expr | None:
-    """Return the number to which a power raises a slot; None for other powers."""
+    """Return the exponent of a numeric power of a slot; None for other powers."""
     return power.exp if isinstance(power.base, Slot) and power.exp.is_number else None
 
 
@@ -101,13 +103,13 @@ def rename_slots(body: Expr, renaming: tuple[tuple[int, int], ...]) -> Expr:
 
 @cached(4096)
 def substitute_slots(body: Expr, rule: tuple[tuple[Expr, Expr], ...]) -> Expr:
-    """A body with its slots replaced; SymPy takes milliseconds for some functions, and the same
-    bodies come again and again."""
+    """Replace the slots of a body. Cached: SymPy takes milliseconds for some functions."""
     return body.xreplace(dict(rule))
 
 
 def substitute_stock(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
-    """Replace outermost tensors and symbols of a stock expression by scalars, each node once."""
+    """Replace outermost tensors and symbols of a stock expression by scalars, each distinct node
+    once."""
     rewritten: dict[Basic, Basic] = dict(rule)
 
     def lower(node: Basic) -> tuple[Basic, ...]:
@@ -122,6 +124,6 @@ def substitute_stock(expr: Basic, rule: Mapping[Basic, Basic]) -> Basic:
 
 
 def _is_of_symbols(expr: Basic) -> bool:
-    """Tell whether an unknown function is applied to ordinary symbols, as SymPy knows it."""
+    """Tell whether an expression is an undefined function of ordinary symbols."""
     plain = [isinstance(arg, Symbol) and not isinstance(arg, Slot) for arg in expr.args]
     return isinstance(expr, AppliedUndef) and all(plain)

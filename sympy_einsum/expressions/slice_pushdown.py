@@ -1,5 +1,5 @@
-"""Slice pushdown in products: an affine selector and the factor that it indexes can become one
-operand; factors made of selectors themselves are inlined where these compose."""
+"""Slice pushdown in products: affine selectors and the factor that they index become one operand,
+or are inlined if they compose with other selectors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from .affine_selectors import Positions, is_window
 from .base import TensorExpr
 
 
-class Cut(NamedTuple):
-    """An entry or a slice of a factor: the place of that, what is gone with it, the product that it
-    is, as ``contract`` takes it, and the labels of its axes among the other factors."""
+class FactorSlice(NamedTuple):
+    """An entry or a slice of a factor: the factor's number, the numbers of all factors that it
+    replaces, the arguments of ``contract`` that build it, and the labels of its axes in the
+    product."""
 
-    place: int
-    gone: set[int]
+    factor: int
+    replaced: set[int]
     factors: list[TensorExpr]
     subscripts: list[Labels]
     output: list[Label]
@@ -28,8 +29,8 @@ class Cut(NamedTuple):
 
 def find_slice(
     tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels, lengths: Lengths
-) -> Cut | None:
-    """Find a factor that is sliced; None without one, or if the whole product is a slice."""
+) -> FactorSlice | None:
+    """Find a factor that is sliced; None if there is none, or if the product is the slice."""
     for k in reversed(range(len(tensors))):
         tensor, labels = tensors[k], subs[k]
         if isinstance(tensor, Positions) or not tensor.is_built:
@@ -53,7 +54,7 @@ def _slice_of(
     lengths: Lengths,
     k: int,
     selectors: Mapping[Label, int],
-) -> Cut:
+) -> FactorSlice:
     tensor, labels = tensors[k], subs[k]
     source = tensor.operands[0] if tensor.is_one_hot else tensor
     inner: list[Label] = []
@@ -64,24 +65,24 @@ def _slice_of(
             inner.append(axis)
             outer.append(label)
             continue
-        picked = subs[selectors[label]][:-1]
-        own = [(axis, m) for m in range(len(picked))]
-        inner += own
-        outer += picked
-        terms.append((*own, axis))
+        selected = subs[selectors[label]][:-1]
+        labels_inside = [(axis, m) for m in range(len(selected))]
+        inner += labels_inside
+        outer += selected
+        terms.append((*labels_inside, axis))
     factors = [source, *[tensors[selectors[i]] for i in labels if i in selectors]]
-    known: dict[Label, Expr] = dict(enumerate(source.shape))
-    known |= {i: lengths[o] for i, o in zip(inner, outer, strict=True)}
+    inner_lengths: dict[Label, Expr] = dict(enumerate(source.shape))
+    inner_lengths |= {i: lengths[o] for i, o in zip(inner, outer, strict=True)}
     if tensor.is_one_hot:
         outer.append(labels[-1])
-    return Cut(k, {k, *selectors.values()}, factors, terms, inner, known, outer)
+    return FactorSlice(k, {k, *selectors.values()}, factors, terms, inner, inner_lengths, outer)
 
 
 def _slicing_selectors(
     k: int, tensors: Sequence[TensorExpr], subs: Sequence[Labels], output: Labels
 ) -> list[int]:
-    """Find the affine selectors that index axes of a factor shared with nothing else; windows stay
-    with the factors that they are multiplied by: as operands they would be larger than these."""
+    """Find the affine selectors that index a factor along axes of no other factor. Windows are
+    excluded: as operands they would be larger than the factors that they are multiplied by."""
     labels = subs[k]
     found = []
     for j, tensor in enumerate(tensors):
@@ -90,30 +91,30 @@ def _slicing_selectors(
             continue
         if target in output:
             continue
-        others = [own for m, own in enumerate(subs) if m not in (j, k)]
-        alone = labels.count(target) == 1 and not any(target in own for own in others)
+        others = [term for m, term in enumerate(subs) if m not in (j, k)]
+        alone = labels.count(target) == 1 and not any(target in term for term in others)
         if alone and target not in subs[j][:-1]:
             found.append(j)
     return found
 
 
 def composable_products(
-    tensors: Sequence[TensorExpr], subs: Sequence[Labels], places: Sequence[int]
+    tensors: Sequence[TensorExpr], subs: Sequence[Labels], candidates: Sequence[int]
 ) -> list[int]:
-    """Select the products whose affine selectors compose with those among the factors: of two on
-    one axis, at least one selects from it."""
+    """Select the products whose affine selectors compose with those among the factors: at least one
+    of two selectors of an axis selects from it."""
     pairs = zip(tensors, subs, strict=True)
-    selectors = [own for tensor, own in pairs if isinstance(tensor, Positions)]
-    picked = {own[-1] for own in selectors}
-    chosen = {label for own in selectors for label in own[:-1]}
+    selectors = [term for tensor, term in pairs if isinstance(tensor, Positions)]
+    targets = {term[-1] for term in selectors}
+    sources = {label for term in selectors for label in term[:-1]}
     found = []
-    for k in places:
+    for k in candidates:
         inner = tensors[k]
-        own = dict(zip(inner.output, subs[k], strict=True))
+        label_of = dict(zip(inner.output, subs[k], strict=True))
         inside = zip(inner.operands, inner.subscripts, strict=True)
         terms = [term for operand, term in inside if isinstance(operand, Positions)]
-        into = {own.get(term[-1]) for term in terms}
-        out_of = {own.get(index) for term in terms for index in term[:-1]}
-        if picked & (into | out_of) or chosen & into:
+        inner_targets = {label_of.get(term[-1]) for term in terms}
+        inner_sources = {label_of.get(index) for term in terms for index in term[:-1]}
+        if targets & (inner_targets | inner_sources) or sources & inner_targets:
             found.append(k)
     return found

@@ -1,4 +1,4 @@
-"""Replacing parts of an expression graph, each distinct node once."""
+"""Substitution in expression graphs, visiting each distinct node once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from .interning import Data, Node, Operands
 
 
 def as_basic(value: object) -> Basic:
-    """A SymPy object from what stock code passes around; a string would be evaluated."""
+    """Convert an argument of stock code to a SymPy object; TensorError for strings, which would be
+    evaluated."""
     if isinstance(value, Basic):
         return value
     try:
@@ -39,7 +40,7 @@ def as_basic(value: object) -> Basic:
 
 
 def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
-    """``node`` on other operands: the node itself if nothing changed."""
+    """Return a node with other operands, or the node itself if nothing changed."""
     if isinstance(node, Node):
         new_data = node.data if data is None else data
         if new_data is node.data and operands == node.operands:
@@ -51,18 +52,17 @@ def rebuild(node: Basic, operands: Operands, data: Data | None = None) -> Basic:
 
 
 def replace_nodes(roots: Sequence[Basic], replacements: Mapping[Basic, Basic]) -> list[Basic]:
-    """Replace nodes by others of the same shapes, which aren't traversed."""
+    """Replace nodes by others of the same shapes, without traversing these."""
     return transform(
         roots, lambda node, new: replacements[node] if node in replacements else rebuild(node, new)
     )
 
 
 def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = False) -> Basic:
-    """Replace nodes, symbols and lengths, each distinct node once.
+    """Replace nodes, symbols and lengths, visiting each distinct node once.
 
-    With ``stock_rules`` the stock scalars in the graph get SymPy's ``subs`` treatment
-    (``x**4`` contains ``x**2``), else the exact one of ``xreplace``.
-    """
+    With ``stock_rules`` stock scalars in the graph are replaced by SymPy's ``subs`` (``x**4``
+    contains ``x**2``), else exactly, by ``xreplace``."""
     rewritten: dict[Basic, Basic] = {}
 
     def rewrite(expr: Basic) -> Basic:
@@ -99,7 +99,7 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
 
 
 def _checked(old: Basic, new: Basic, rewrite: Callable[[Basic], Basic]) -> Basic:
-    """``new``, checked to fit in the place of ``old``."""
+    """Return ``new``; raise an error unless it has the type and shape of ``old``."""
     if has_shape(new) and not isinstance(new, Node):
         raise TensorError(f"can't replace {old} by {new}, of type {type(new).__name__}")
     is_condition = isinstance(new, Boolean) and not isinstance(new, Expr)
@@ -108,7 +108,7 @@ def _checked(old: Basic, new: Basic, rewrite: Callable[[Basic], Basic]) -> Basic
     shape = new.shape if isinstance(new, Node) else ()
     expected = old.shape if isinstance(old, Node) else ()
     if len(shape) != len(expected) and new.is_polar:
-        return old  # SymPy puts polar dummies in the places of all free symbols for a while
+        return old  # SymPy temporarily replaces all free symbols by polar dummies
     if len(shape) != len(expected) and isinstance(new, Symbol):
         raise NoScalarError(
             f"can't replace {old}, of shape {expected}, by the scalar {new}; solve and the like "
@@ -131,8 +131,7 @@ def _checked(old: Basic, new: Basic, rewrite: Callable[[Basic], Basic]) -> Basic
 
 
 def substitute_function(root: Basic, old: type, new: Callable[..., Expr]) -> Basic:
-    """Put a function in the place of an unknown one, and its derivatives in those of its
-    derivatives."""
+    """Replace an undefined function by another, and its derivatives by those of the other."""
 
     def visit(node: Basic, below: Operands) -> Basic:
         if isinstance(node, Node):

@@ -1,4 +1,4 @@
-"""The sum node, and tensors that are repeated along axes."""
+"""The sum node, and tensors that are constant along axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .products import View, contract, contract_part
 
 
 class TensorAdd(TensorExpr):
-    """A sum of tensors of one shape, like terms collected; reached through ``A + B``.
+    """A sum of tensors of one shape with like terms collected; build it with ``A + B``.
 
     >>> import sympy_einsum as se
     >>> A, B = se.tensors("A B", 2, 3)
@@ -30,8 +30,8 @@ class TensorAdd(TensorExpr):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether terms are built as their own transposes, or as each other's; of sums among them,
-        which may be nested deeply, it isn't asked."""
+        """Whether each term is constructed equal to the transpose of a term. Sums among the terms,
+        which may be nested deeply, aren't examined."""
         terms = {*self.operands}
         return self.order == 2 and all(
             not isinstance(term, TensorAdd)
@@ -45,13 +45,13 @@ class TensorAdd(TensorExpr):
 
 
 def scale(factor: Expr, tensor: TensorExpr) -> Operand:
-    """A tensor times a scalar."""
+    """Multiply a tensor by a scalar."""
     axes = range(tensor.order)
     return contract((factor, tensor), ((), axes), axes, dict(enumerate(tensor.shape)))
 
 
 def _multiple(number: Expr, core: TensorExpr) -> Operand:
-    """A number times a term without one; a sum too long to be flattened stays whole."""
+    """Multiply a term without a numeric factor by a number; a long sum isn't expanded."""
     if number is S.One:
         return core
     if isinstance(core, View):
@@ -68,12 +68,12 @@ def split_coefficient(tensor: Operand) -> tuple[Expr, Operand]:
 
 
 def tensor_sum(terms: Sequence[Operand]) -> Operand:
-    """Return the canonical sum of tensors of one shape: like terms collected, zeros gone."""
+    """Return the canonical sum of tensors of one shape: like terms collected, zeros removed."""
     return _collect_terms(S.One, terms)
 
 
-def _repeated_sum(tensor: Operand) -> TensorAdd | None:
-    """Return the sum that a tensor only repeats along axes; None for other tensors."""
+def _broadcast_sum(tensor: Operand) -> TensorAdd | None:
+    """Return the sum that a tensor repeats along axes; None for other tensors."""
     if not isinstance(tensor, View) or len(tensor.operands) != 1:
         return None
     core = tensor.core
@@ -82,58 +82,58 @@ def _repeated_sum(tensor: Operand) -> TensorAdd | None:
     return core
 
 
-def sum_of_parts(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
-    """Return the sum of multiples of tensors of one shape; sums among them aren't flattened."""
+def sum_of_multiples(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
+    """Add multiples of tensors of one shape without flattening sums among them."""
     scaled = tuple([_multiple(c, core) for c, core in parts])
     return TensorAdd._intern(scaled, (), scaled[0].shape) if len(scaled) > 1 else scaled[0]
 
 
 def total_of(terms: Sequence[Operand]) -> Operand:
-    """Return the sum of tensors of one shape, or of scalars."""
+    """Add tensors of one shape, or scalars."""
     return tensor_sum(terms) if isinstance(terms[0], TensorExpr) and terms[0].order else Add(*terms)
 
 
 def varying_axes(tensors: Sequence[TensorExpr]) -> list[int]:
-    """Return the axes of tensors of one shape on which they aren't all repeated: a function of
-    tensors that are repeated along an axis is repeated too, and that of a column x[:, None] is a
-    column."""
-    kept: set[int] = set()
+    """Return the axes along which not all tensors of one shape are constant: an elementwise
+    function of tensors that are constant along an axis is constant along it too."""
+    axes: set[int] = set()
     for tensor in tensors:
         if not isinstance(tensor, View):
             return list(range(tensor.order))
-        own = tensor.subscripts[-1] if tensor.core is not None else ()
+        term = tensor.subscripts[-1] if tensor.core is not None else ()
         output = tensor.output
-        kept.update(k for k, i in enumerate(output) if i in own or output.count(i) > 1)
-    return sorted(kept)
+        axes.update(k for k, i in enumerate(output) if i in term or output.count(i) > 1)
+    return sorted(axes)
 
 
-def drop_repeated_axes(operands: Sequence[Operand], kept: Sequence[int]) -> list[Operand]:
-    """Tensors without the axes along which they are repeated; scalars stay."""
+def drop_constant_axes(operands: Sequence[Operand], axes: Sequence[int]) -> list[Operand]:
+    """Remove all axes but some, along which the tensors are constant; leave scalars unchanged."""
     short = []
     for operand in operands:
         if isinstance(operand, View):
-            output = [operand.output[k] for k in kept]
+            output = [operand.output[k] for k in axes]
             lengths = dict(enumerate(operand.lengths))
             operand = contract_part(operand.operands, operand.subscripts, output, lengths)
         short.append(operand)
     return short
 
 
-def repeat_along_axes(value: Operand, kept: Sequence[int], shape: Shape) -> Operand:
-    """A value on some axes of a shape, repeated along the others."""
-    return contract((value,), (kept,), range(len(shape)), dict(enumerate(shape)))
+def repeat_along_axes(value: Operand, axes: Sequence[int], shape: Shape) -> Operand:
+    """Repeat a value with some axes of a shape along the other axes."""
+    return contract((value,), (axes,), range(len(shape)), dict(enumerate(shape)))
 
 
 def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
-    """A number times a sum, multiplied out, so that ``2 * (A + B)`` is ``(A + B) + (A + B)``."""
+    """Expand a number times a sum, and collect like terms: ``2 * (A + B)`` equals ``(A + B) + (A +
+    B)``."""
     collected: dict[Operand, Expr] = {}
-    whole: dict[Operand, Operand] = {}  # terms that stay as they are
+    unchanged: dict[Operand, Operand] = {}
     pending = [(factor, term) for term in reversed(terms)]
     while pending:
         outer, term = pending.pop()
         coefficient, core = split_coefficient(term)
         coefficient = coefficient if outer is S.One else outer * coefficient
-        repeated = _repeated_sum(core)
+        repeated = _broadcast_sum(core)
         total = core if repeated is None else repeated
         if isinstance(total, TensorAdd) and len(total.operands) <= tuning.MAX_FLATTENED_TERMS:
             inside: Sequence[Operand] = total.operands
@@ -143,21 +143,23 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
             pending.extend((coefficient, inner) for inner in reversed(inside))
         elif core in collected:
             collected[core] += coefficient
-            whole.pop(core, None)
+            unchanged.pop(core, None)
         elif not isinstance(core, Zeros):
             collected[core] = coefficient
             if outer is S.One:
-                whole[core] = term
-    kept = [(core, c) for core, c in collected.items() if c]
-    if not kept:
+                unchanged[core] = term
+    nonzero = [(core, c) for core, c in collected.items() if c]
+    if not nonzero:
         return Zeros(*terms[0].shape)
-    kept.sort(key=lambda pair: sort_key(pair[0]))
-    scaled = tuple([whole[core] if core in whole else _multiple(c, core) for core, c in kept])
+    nonzero.sort(key=lambda pair: sort_key(pair[0]))
+    scaled = tuple(
+        [unchanged[core] if core in unchanged else _multiple(c, core) for core, c in nonzero]
+    )
     if len(scaled) == 1:
         return scaled[0]
     shape = terms[0].shape
     axes = varying_axes(scaled)
     if len(axes) == len(shape):
         return TensorAdd._intern(scaled, (), shape)
-    short = drop_repeated_axes(scaled, axes)
+    short = drop_constant_axes(scaled, axes)
     return repeat_along_axes(tensor_sum(short) if axes else Add(*short), axes, shape)

@@ -1,4 +1,4 @@
-"""Symmetries: the permutations of axes that leave a tensor unchanged."""
+"""Symmetries: permutations of axes under which a tensor is invariant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Axes = tuple[int, ...]
 
 @lru_cache(maxsize=256)
 def permutations_of(generators: tuple[Axes, ...], order: int) -> tuple[Axes, ...]:
-    """All permutations that some generate, in order, the identity first.
+    """Return all permutations of the group that some generate, sorted, the identity first.
 
     >>> permutations_of(((1, 0, 2), (0, 2, 1)), 3)[:3]
     ((0, 1, 2), (0, 2, 1), (1, 0, 2))
@@ -27,23 +27,23 @@ def permutations_of(generators: tuple[Axes, ...], order: int) -> tuple[Axes, ...
             f"symmetric= gives {group.order()} equal permutations of {order} axes; at most "
             f"{tuning.MAX_PERMUTATIONS} are supported"
         )
-    return tuple(sorted([tuple(own.array_form) for own in group.elements]))
+    return tuple(sorted([tuple(element.array_form) for element in group.elements]))
 
 
-def generators_of(given: object, name: str, shape: Shape) -> tuple[Axes, ...]:
+def generators_of(value: object, name: str, shape: Shape) -> tuple[Axes, ...]:
     """Convert the argument ``symmetric=`` of a tensor to generators, equal ones for equal groups.
 
-    True is for all permutations; otherwise a list of them.
+    True means all permutations; otherwise it is a list of permutations.
     """
     order = len(shape)
-    if given is True:
+    if value is True:
         swaps = [[*range(k), k + 1, k, *range(k + 2, order)] for k in range(order - 1)]
-    elif isinstance(given, (list, tuple)):
-        swaps = [_axes(own, name, order) for own in given]
+    elif isinstance(value, (list, tuple)):
+        swaps = [_axes(item, name, order) for item in value]
     else:
         raise TensorError(
             f"symmetric= of tensor {name!r} is True or a list of permutations of its axes, not "
-            f"{given!r}"
+            f"{value!r}"
         )
     for swap in swaps:
         for axis, other in enumerate(swap):
@@ -53,22 +53,22 @@ def generators_of(given: object, name: str, shape: Shape) -> tuple[Axes, ...]:
                     f"have lengths {shape[axis]} and {shape[other]}"
                 )
     found: list[Axes] = []
-    everything = permutations_of(tuple([tuple(own) for own in swaps]), order)
-    known: tuple[Axes, ...] = permutations_of((), order)
-    for own in everything:
-        if own not in known:
-            found.append(own)
-            known = permutations_of(tuple(found), order)
+    group = permutations_of(tuple([tuple(swap) for swap in swaps]), order)
+    generated: tuple[Axes, ...] = permutations_of((), order)
+    for axes in group:
+        if axes not in generated:
+            found.append(axes)
+            generated = permutations_of(tuple(found), order)
     return tuple(found)
 
 
-def _axes(given: object, name: str, order: int) -> list[int]:
-    """A permutation as a list of axes."""
-    if isinstance(given, combinatorics.Permutation):
-        given = [*given.array_form, *range(given.size, order)]
-    if isinstance(given, Sequence) and sorted(map(str, given)) == sorted(map(str, range(order))):
-        return [int(axis) for axis in given]
+def _axes(value: object, name: str, order: int) -> list[int]:
+    """Convert a permutation to a list of axes; TensorError if it isn't one."""
+    if isinstance(value, combinatorics.Permutation):
+        value = [*value.array_form, *range(value.size, order)]
+    if isinstance(value, Sequence) and sorted(map(str, value)) == sorted(map(str, range(order))):
+        return [int(axis) for axis in value]
     raise TensorError(
         f"symmetric= of tensor {name!r} of order {order} takes permutations of its axes "
-        f"{tuple(range(order))}, not {given!r}"
+        f"{tuple(range(order))}, not {value!r}"
     )

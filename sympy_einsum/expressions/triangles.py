@@ -1,4 +1,4 @@
-"""Triangles of ones: running sums are contractions with them, and so are triangular masks."""
+"""Triangles of ones: running sums are contractions with them, triangular masks products."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .products import Ones
 
 
 class Triangle(TensorExpr):
-    """The matrix [i + offset ≤ j]: ones from a diagonal on to the right, zeros on its left.
+    """The matrix [i + offset ≤ j]: ones on a diagonal and to its right, zeros to its left.
 
-    The sum over its first index with a vector is the vector's running sum, that over its second
-    one the running sum from the end. As a factor it is the mask of a triangle.
+    Contracting its first index with a vector gives the running sum, contracting the second one the
+    running sum from the end. As an entrywise factor it is the mask of a triangle.
 
     Raises
     ======
@@ -50,4 +50,4 @@ class Triangle(TensorExpr):
             return Zeros(rows, columns)
         return cls._intern((), (rows, columns, offset), (rows, columns))
 
-    offset: Expr = data_property(2, "The number of the diagonal where the ones begin.")
+    offset: Expr = data_property(2, "The number of the first diagonal with ones.")

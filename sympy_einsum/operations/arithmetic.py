@@ -1,4 +1,4 @@
-"""Sums, products, quotients and powers, entry by entry, with axes of length 1 stretched."""
+"""Entrywise sums, products, quotients and powers; axes of length 1 are broadcast."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from .axes import filled
 
 
 def add(*values: TensorLike) -> Operand:
-    """Add entry by entry; scalars are added to every entry.
+    """Add entrywise; a scalar is added to every entry.
 
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    Axes of length 1 are broadcast; ShapeError for other differences of shapes.
     """
     operands, shape = _broadcast_operands(values)
     if shape is None:
@@ -38,15 +38,16 @@ def add(*values: TensorLike) -> Operand:
 
 
 def _broadcast_operands(values: Sequence[TensorLike]) -> tuple[list[Operand], Shape | None]:
-    """Operands of one shape, and that; None if all are scalars."""
+    """Convert to operands, broadcast them, and return them with their shape; None if all are
+    scalars."""
     operands = broadcast_together([as_operand(value) for value in values])
     return operands, next((o.shape for o in operands if order_of(o)), None)
 
 
 def subtract(a: TensorLike, b: TensorLike) -> Operand:
-    """Subtract entry by entry.
+    """Subtract entrywise.
 
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    Axes of length 1 are broadcast; ShapeError for other differences of shapes.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -58,9 +59,9 @@ def subtract(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def multiply(*values: TensorLike) -> Operand:
-    """Multiply entry by entry; scalars multiply every entry.
+    """Multiply entrywise; a scalar multiplies every entry.
 
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    Axes of length 1 are broadcast; ShapeError for other differences of shapes.
     """
     operands, shape = _broadcast_operands(values)
     if shape is None:
@@ -71,9 +72,9 @@ def multiply(*values: TensorLike) -> Operand:
 
 
 def power(base: TensorLike, exponent: TensorLike) -> Operand:
-    """Raise to a power entry by entry.
+    """Raise to a power entrywise.
 
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    Axes of length 1 are broadcast; ShapeError for other differences of shapes.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -88,9 +89,9 @@ def power(base: TensorLike, exponent: TensorLike) -> Operand:
 
 
 def divide(a: TensorLike, b: TensorLike) -> Operand:
-    """Divide entry by entry.
+    """Divide entrywise.
 
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
+    Axes of length 1 are broadcast; ShapeError for other differences of shapes.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -100,7 +101,7 @@ def divide(a: TensorLike, b: TensorLike) -> Operand:
     """
     a, b = as_operand(a), as_operand(b)
     if isinstance(a, TensorExpr) and (b.is_zero if b.is_Number else isinstance(b, Zeros)):
-        # As NumPy has it: an infinity without a sign would be nan, and 0 times it 0.
+        # Infinities as in NumPy: SymPy's zoo would be nan in code, and 0 times it would be 0.
         if isinstance(a, Zeros):
             return multiply(filled(S.One, a.shape), filled(S.NaN, shape_of(b)))
         return multiply(a, filled(S.Infinity, shape_of(b)))

@@ -1,4 +1,4 @@
-"""Axes of tensors: exchanged, merged, split, stretched, read off a diagonal, written to one."""
+"""Axes of tensors: transposition, insertion, removal, reshaping, broadcasting."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Axes: TypeAlias = int | Sequence[int] | None
 
 
 def filled(value: Expr, shape: Shape) -> Operand:
-    """Fill a tensor of the given shape with a scalar."""
+    """Return a tensor of a shape whose entries are one scalar."""
     return contract((value,), ((),), range(len(shape)), dict(enumerate(shape)))
 
 
 def as_axis(axis: int, order: int) -> int:
-    """A valid axis number from 0 on; negative ones count from the end."""
+    """Convert to an axis number from 0 on; negative ones count from the end."""
     if isinstance(axis, bool) or not isinstance(axis, (int, Integer, np.integer)):
         raise TensorError(f"an axis is an integer, not {axis!r}")
     if not -order <= axis < order:
@@ -49,7 +49,7 @@ def as_axis(axis: int, order: int) -> int:
 
 
 def as_axes(axis: Axes, order: int) -> list[int]:
-    """A list of distinct axes from None (all), one axis or several."""
+    """Convert None (all axes), one axis or several to a list of distinct axes."""
     if axis is None:
         return list(range(order))
     axes = [as_axis(a, order) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
@@ -59,9 +59,9 @@ def as_axes(axis: Axes, order: int) -> list[int]:
 
 
 def transpose(a: TensorLike, axes: Sequence[int] | None = None) -> Operand:
-    """Permute the axes, reversed without ``axes``.
+    """Permute the axes; without ``axes`` reverse them.
 
-    Raises ShapeError when ``axes`` aren't all of the axes, each once.
+    Raises ShapeError unless ``axes`` is a permutation of all axes.
 
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (2, 3, 4))
@@ -79,9 +79,9 @@ def transpose(a: TensorLike, axes: Sequence[int] | None = None) -> Operand:
 
 
 def swapaxes(a: TensorLike, axis1: int, axis2: int) -> Operand:
-    """Two axes exchanged.
+    """Exchange two axes.
 
-    Raises ShapeError for an axis that the tensor doesn't have.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (2, 3, 4))
@@ -96,9 +96,9 @@ def swapaxes(a: TensorLike, axis1: int, axis2: int) -> Operand:
 
 
 def moveaxis(a: TensorLike, source: Axes, destination: Axes) -> Operand:
-    """Axes moved to new places, the others keeping their order.
+    """Move axes to new positions; the other axes keep their order.
 
-    Raises ShapeError when there aren't as many places as axes, or an axis isn't there.
+    Raises ShapeError for different numbers of sources and destinations, or an axis out of range.
 
     >>> import sympy_einsum as se
     >>> T = se.TensorSymbol("T", (2, 3, 4))
@@ -111,15 +111,15 @@ def moveaxis(a: TensorLike, source: Axes, destination: Axes) -> Operand:
     if len(old) != len(new):
         raise ShapeError(f"moveaxis needs as many sources as destinations, not {old} and {new}")
     axes = [axis for axis in range(order) if axis not in old]
-    for place, axis in sorted(zip(new, old, strict=True)):
-        axes.insert(place, axis)
+    for position, axis in sorted(zip(new, old, strict=True)):
+        axes.insert(position, axis)
     return transpose(a, axes)
 
 
 def expand_dims(a: TensorLike, axis: Axes) -> Operand:
-    """New axes of length 1 at the given places of the result.
+    """Insert axes of length 1 at the given positions of the result.
 
-    Raises ShapeError for a place that the result doesn't have.
+    Raises ShapeError for a position out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -135,7 +135,7 @@ def expand_dims(a: TensorLike, axis: Axes) -> Operand:
 
 
 def squeeze(a: TensorLike, axis: Axes = None) -> Operand:
-    """Axes of length 1 removed, all of them without ``axis``.
+    """Remove axes of length 1, all of them without ``axis``.
 
     Raises ShapeError for an axis of another length.
 
@@ -159,7 +159,7 @@ def squeeze(a: TensorLike, axis: Axes = None) -> Operand:
 def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
     """Reshape in C order; one length may be -1.
 
-    Raises ShapeError when the numbers of entries aren't known to be equal.
+    Raises ShapeError unless the numbers of entries are provably equal.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -167,8 +167,8 @@ def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
     (3, 2)
     """
     A = as_operand(A)
-    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tuple)) else shape
-    new = [as_scalar(length, "a length of the new shape") for length in given]
+    listed = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tuple)) else shape
+    new = [as_scalar(length, "a length of the new shape") for length in listed]
     if not order_of(A):
         if any(length not in (1, -1) for length in new):
             raise ShapeError(f"can't reshape a scalar to {tuple(new)}")
@@ -177,7 +177,7 @@ def reshape(A: TensorLike, *shape: Length | Sequence[Length]) -> Operand:
 
 
 def ravel(A: TensorLike) -> Operand:
-    """All entries in C order as a vector.
+    """Return the entries in C order as a vector.
 
     Its length is the product of the tensor's lengths.
 
@@ -190,9 +190,9 @@ def ravel(A: TensorLike) -> Operand:
 
 
 def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand:
-    """Broadcast to a shape: axes of length 1 stretch, new axes come first.
+    """Broadcast to a shape: repeat along axes of length 1, and along new leading axes.
 
-    Raises ShapeError for a shape with fewer axes, or with other lengths where the tensor's aren't
+    Raises ShapeError for a shape with fewer axes, or one that differs on an axis whose length isn't
     1.
 
     >>> import sympy_einsum as se
@@ -206,11 +206,11 @@ def broadcast_to(array: TensorLike, shape: Length | Sequence[Length]) -> Operand
         return filled(array, new) if new else array
     if array.order > len(new):
         raise ShapeError(f"can't broadcast shape {array.shape} to {new}: it has more axes")
-    wide = reshape(array, (S.One,) * (len(new) - array.order) + array.shape)
-    for axis, (old, length) in enumerate(zip(wide.shape, new, strict=True)):
+    extended = reshape(array, (S.One,) * (len(new) - array.order) + array.shape)
+    for axis, (old, length) in enumerate(zip(extended.shape, new, strict=True)):
         if old is not S.One and not same_length(old, length):
             raise ShapeError(
                 f"can't broadcast shape {array.shape} to {new}: axis {axis} has length {old}, "
                 f"not {length} or 1" + same_name_hint(old, length)
             )
-    return stretch(wide, new)
+    return stretch(extended, new)

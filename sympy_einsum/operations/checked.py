@@ -1,4 +1,4 @@
-"""Products whose lengths are compared first, with errors that name operand, index and lengths."""
+"""Contractions that check axis lengths, with errors that name operand, index and lengths."""
 
 from __future__ import annotations
 
@@ -25,30 +25,29 @@ def contract_checked(
     shown: str,
     stretches: bool = False,
 ) -> Operand:
-    """Contract after checking that axes with the same label have the same length; those under an
-    ellipsis may have the length 1 instead, and where it ``stretches`` those of different operands.
-    """
+    """Contract after checking that axes with one label have one length. Axes under an ellipsis may
+    have length 1 instead; with ``stretches`` any axis of an operand may."""
     lengths: dict[Label, Expr] = {}
     first: dict[Label, int] = {}
     labels = [list(term) for term in inputs]
     for number, (tensor, term) in enumerate(zip(tensors, labels, strict=True), start=1):
-        own: dict[Label, Expr] = {}
+        inside: dict[Label, Expr] = {}
         for label, length in zip(term, shape_of(tensor), strict=True):
-            known = own.setdefault(label, length)
-            place = number
-            if same_length(known, length):
-                known = lengths.setdefault(label, length)
-                place = first.setdefault(label, number)
-                if same_length(known, length):
+            expected = inside.setdefault(label, length)
+            holder = number
+            if same_length(expected, length):
+                expected = lengths.setdefault(label, length)
+                holder = first.setdefault(label, number)
+                if same_length(expected, length):
                     continue
                 may_stretch = stretches or isinstance(label, EllipsisAxis)
-                if may_stretch and S.One in (known, length):
-                    lengths[label] = length if known is S.One else known
+                if may_stretch and S.One in (expected, length):
+                    lengths[label] = length if expected is S.One else expected
                     continue
             raise ShapeError(
-                f"index {str(label)!r} of {shown!r} has length {known} in operand {place} and "
+                f"index {str(label)!r} of {shown!r} has length {expected} in operand {holder} and "
                 f"length {length} in operand {number}; axes with the same index must have the "
-                "same length" + same_name_hint(known, length)
+                "same length" + same_name_hint(expected, length)
             )
     _stretch(tensors, labels, lengths)
     return contract(tensors, labels, output, lengths)
@@ -57,7 +56,7 @@ def contract_checked(
 def _stretch(
     tensors: Sequence[Operand], labels: list[list[Label]], lengths: dict[Label, Expr]
 ) -> None:
-    """Axes of length 1 stretch, as in NumPy: each becomes a summed axis."""
+    """Give each axis of length 1 that is broadcast a label of its own, which is summed."""
     for number, (tensor, term) in enumerate(zip(tensors, labels, strict=True)):
         for axis, (label, length) in enumerate(zip(list(term), shape_of(tensor), strict=True)):
             if length is S.One and lengths[label] is not S.One:
@@ -68,7 +67,7 @@ def _stretch(
 def contract_labelled(
     operands: Sequence[Operand], terms: Sequence[Labels], output: Labels, name: str
 ) -> Operand:
-    """Contract with labels whose lengths are checked; ``name`` is what the user called."""
+    """Contract with labels after checking lengths; error messages call the operation ``name``."""
     return contract_checked(
         list(operands), *resolve_labels(terms, output, [order_of(o) for o in operands], name), name
     )

@@ -1,4 +1,4 @@
-"""Pairs of real tensors that behave as complex numbers: what Fourier transforms give."""
+"""Pairs of real tensors that behave as complex tensors, such as Fourier transforms."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from .numbers import as_real, imag as imaginary_part, real as real_part
 
 
 class ComplexTensor:
-    """Complex numbers as two real tensors of one shape, the real and the imaginary parts.
+    """A complex tensor as two real tensors of one shape, the real and the imaginary part.
 
-    It is no expression: functions of it are made real by ``abs``, ``.real`` and ``.imag`` or by an
-    inverse transform, and these are differentiated and compiled. It has ``+ - * /`` with complex
-    and real tensors and numbers, indexing, ``conj`` and ``angle``.
+    It isn't an expression: take ``abs``, ``.real`` or ``.imag`` of it, or an inverse transform, to
+    differentiate and compile. It has ``+ - * /`` with complex and real tensors and numbers,
+    indexing, ``conj`` and ``angle``.
 
     Parameters
     ==========
 
-    real, imag : tensors or numbers, whose axes of length 1 stretch
+    real, imag : tensors or numbers; axes of length 1 are broadcast
 
     Raises
     ======
 
-    ShapeError : the shapes don't fit
+    ShapeError : the shapes can't be broadcast
 
     Examples
     ========
@@ -60,7 +60,7 @@ class ComplexTensor:
     """
 
     __slots__ = ("_pair", "imag", "real")
-    # The error where it is passed for a tensor.
+    # The remedy in the error message when it is passed as a tensor.
     instead: ClassVar[str] = "take .real, .imag or abs of it"
     __iter__ = None
     # NumPy's functions of them are those of its namespace, which loads at the first call.
@@ -70,7 +70,7 @@ class ComplexTensor:
     )
 
     def __dir__(self) -> list[str]:
-        # Without what is for those who make one.
+        # Without internal names.
         return [name for name in super().__dir__() if name not in ("instead", "of")]
 
     def __init__(self, real: TensorLike, imag: TensorLike = 0):
@@ -81,15 +81,15 @@ class ComplexTensor:
 
     @classmethod
     def of(cls, real: Operand, imag: Operand, pair: Operand | None = None) -> ComplexTensor:
-        """That of parts that are known to be real and of one shape, and of both along a last
+        """Build one from real parts of one shape, and optionally from both stacked along a new last
         axis."""
-        made = cls.__new__(cls)
-        made.real, made.imag, made._pair = real, imag, pair
-        return made
+        z = cls.__new__(cls)
+        z.real, z.imag, z._pair = real, imag, pair
+        return z
 
     @property
     def pair(self) -> Operand:
-        """The parts along a new last axis.
+        """The parts stacked along a new last axis.
 
         >>> import sympy_einsum as se
         >>> import sympy_einsum.numpy as snp
@@ -133,7 +133,7 @@ class ComplexTensor:
 
     @property
     def is_real(self) -> bool:
-        """Whether the imaginary parts are known to be 0.
+        """Whether the imaginary part is provably 0.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 2)
@@ -170,7 +170,7 @@ class ComplexTensor:
         return multiply(180 / pi, found) if as_flag(deg, "deg") else found
 
     def squared(self) -> Operand:
-        """Return the squares of the absolute values, which have a derivative at 0.
+        """Return the squared absolute values, which are differentiable at 0.
 
         >>> import sympy_einsum as se
         >>> x, y = se.tensors("x y", 2)
@@ -180,11 +180,11 @@ class ComplexTensor:
         return add(multiply(self.real, self.real), multiply(self.imag, self.imag))
 
     def __abs__(self) -> Operand:
-        """Return the absolute values, whose derivative is 0 at 0."""
+        """Return the absolute values; their derivative at 0 is 0."""
         return elementwise(modulus, self.real, self.imag)
 
     def __getitem__(self, index: Index) -> ComplexTensor:
-        """Entries, slices and new axes, as of any tensor."""
+        """Index both parts, as any tensor."""
         return self.of(getitem(self.real, index), getitem(self.imag, index))
 
     def __neg__(self) -> ComplexTensor:
@@ -225,12 +225,12 @@ class ComplexTensor:
         return as_complex(other) / self
 
 
-# Values accepted for complex numbers.
+# The type of arguments that are converted to complex tensors.
 ComplexLike: TypeAlias = "ComplexTensor | TensorLike"
 
 
 def as_complex(value: ComplexLike) -> ComplexTensor:
-    """Complex tensors, real tensors and numbers of both kinds as a complex tensor."""
+    """Convert a complex or real tensor, array or number to a complex tensor."""
     if isinstance(value, ComplexTensor):
         return value
     if isinstance(value, (np.ndarray, np.generic, list, tuple)):

@@ -1,8 +1,7 @@
-"""Conditions on tensors: comparisons, their connectives, and choices by them.
+"""Conditions on tensors: comparisons, Boolean functions of them, and choices by them.
 
-A comparison of tensors is a tensor like any other, with ones where it holds and zeros elsewhere, so
-it can be summed, averaged and multiplied.
-"""
+A comparison of tensors is a tensor with ones where it holds and zeros elsewhere, so it can be
+summed, averaged and multiplied."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from .reductions import sum as sum_
 
 
 def compare(relation: Callable[..., Basic], a: TensorLike, b: TensorLike) -> Operand:
-    """A SymPy relation entry by entry: ones and zeros; between scalars SymPy's own."""
+    """Apply a SymPy relation entrywise, as ones and zeros; of scalars return SymPy's relation."""
     operands = broadcast_together([as_operand(a), as_operand(b)])
     if not any(map(is_tensor, operands)):
         return relation(*operands)
@@ -40,19 +39,19 @@ def compare(relation: Callable[..., Basic], a: TensorLike, b: TensorLike) -> Ope
 
 
 def logical(connective: FunctionClass, *conditions: TensorLike) -> Operand:
-    """``And``, ``Or``, ``Not`` and the like of conditions entry by entry."""
+    """Apply a Boolean function such as ``And``, ``Or`` or ``Not`` to conditions entrywise."""
     operands: list[Operand] = []
     body = connective(*[_condition(part, operands) for part in conditions])
     return apply_body(as_number(body), broadcast_together(operands))
 
 
 def choose(pairs: Sequence[tuple[TensorLike, TensorLike]]) -> Operand:
-    """``Piecewise`` of pairs (value, condition), entry by entry; the last condition may be True.
+    """Apply ``Piecewise`` with pairs (value, condition) entrywise; the last condition may be True.
 
     Raises
     ======
 
-    TensorError : a condition is just True or False, as ``x == 0`` is
+    TensorError : a condition is True or False, as ``x == 0`` is
     """
     operands: list[Operand] = []
     branches = []
@@ -65,7 +64,7 @@ def choose(pairs: Sequence[tuple[TensorLike, TensorLike]]) -> Operand:
 
 
 def _condition(value: TensorLike, operands: list[Operand]) -> Boolean:
-    """A condition in slots; what it is about is appended to the operands."""
+    """Convert to a condition in slots, and append its operands to a list."""
     if isinstance(value, (bool, np.bool_)):
         raise TensorError(
             f"a condition on entries is needed, not {bool(value)}: == and != compare expressions "
@@ -77,18 +76,18 @@ def _condition(value: TensorLike, operands: list[Operand]) -> Boolean:
         test, found = split_body(value)
     else:
         tensor = as_operand(value)
-        known = tensor.condition if isinstance(tensor, Elementwise) else None
-        test, found = (Ne(slot(0), 0), [tensor]) if known is None else (known, tensor.operands)
+        test = tensor.condition if isinstance(tensor, Elementwise) else None
+        test, found = (Ne(slot(0), 0), [tensor]) if test is None else (test, tensor.operands)
     start = len(operands)
     operands.extend(found)
     return test.xreplace({slot(k): slot(start + k) for k in range(len(found))})
 
 
 def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
-    """Entries of ``a`` where a condition holds, else entries of ``b``; the condition is a
-    comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, true where it isn't zero.
+    """Select entries of ``a`` where a condition holds, else entries of ``b``. The condition is a
+    comparison (``x > 0``, ``np.equal(x, 0)``) or a tensor, which holds where it isn't zero.
 
-    Shapes are as for ``+``. Raises TensorError for ``==`` and ``!=``, which compare whole objects.
+    Shapes are as for ``+``. Raises TensorError for ``==`` and ``!=``, which compare expressions.
 
     >>> import numpy as np
     >>> import sympy_einsum as se
@@ -100,11 +99,9 @@ def where(condition: TensorLike, a: TensorLike, b: TensorLike) -> Operand:
 
 
 def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Count the entries along the axes that aren't zero, or for which a condition holds.
+    """Count the entries along axes that aren't zero, or for which a condition holds.
 
-    Raises ShapeError for an axis that isn't there.
-
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -115,10 +112,10 @@ def count_nonzero(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> O
 
 
 def any_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Tell whether one of the entries along the axes isn't zero, or a condition holds for one: ones
-    and zeros, and a relation where no axis is left.
+    """Tell whether an entry along axes isn't zero, or a condition holds for one, as ones and zeros;
+    return a relation if no axis is left.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -129,10 +126,10 @@ def any_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def all_(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Tell whether none of the entries along the axes is zero, or a condition holds for all: ones
-    and zeros, and a relation where no axis is left.
+    """Tell whether no entry along axes is zero, or a condition holds for all, as ones and zeros;
+    return a relation if no axis is left.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))

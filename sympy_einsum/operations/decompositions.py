@@ -32,7 +32,7 @@ from .products import matmul
 
 
 class SlogdetResult(NamedTuple):
-    """Result of ``slogdet``, as in NumPy: the sign of the determinant and log|det|.
+    """The result of ``slogdet``, as in NumPy: the sign of the determinant and log|det|.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 2))
@@ -45,21 +45,21 @@ class SlogdetResult(NamedTuple):
 
 
 class EighResult(NamedTuple):
-    """Result of ``eigh``, as in NumPy."""
+    """The result of ``eigh``, as in NumPy."""
 
     eigenvalues: Operand
     eigenvectors: Operand
 
 
 class QRResult(NamedTuple):
-    """Result of ``qr``, as in NumPy."""
+    """The result of ``qr``, as in NumPy."""
 
     Q: Operand
     R: Operand
 
 
 class SVDResult(NamedTuple):
-    """Result of ``svd``, as in NumPy."""
+    """The result of ``svd``, as in NumPy."""
 
     U: Operand
     S: Operand
@@ -72,7 +72,7 @@ def slogdet(a: TensorLike) -> SlogdetResult:
     Raises
     ======
 
-    ShapeError : the last two axes have different lengths, or there are no two
+    ShapeError : the last two axes have different lengths, or there are fewer than two axes
 
     Examples
     ========
@@ -89,16 +89,16 @@ def slogdet(a: TensorLike) -> SlogdetResult:
 
 
 def cholesky(a: TensorLike, *, upper: bool = False) -> Operand:
-    """Return the lower triangular L with L L' = A of a positive definite matrix A, or of each along
-    the last two axes of a tensor; with ``upper`` its transpose.
+    """Return the lower triangular L with L L' = A of a positive definite matrix A, or of each
+    matrix along the last two axes of a tensor; with ``upper`` return the transpose.
 
-    It is the factor of (A + A')/2, and derivatives are those of that:
-    dL = L Φ(inv(L) dA inv(L)'), where Φ takes the lower triangle with half of the diagonal [M].
+    It is the factor of (A + A')/2; its derivative is dL = L Φ(inv(L) dA inv(L)'), where Φ takes the
+    lower triangle with half of the diagonal [M].
 
     Raises
     ======
 
-    ShapeError : the last two axes have different lengths, or there are no two
+    ShapeError : the last two axes have different lengths, or there are fewer than two axes
 
     Examples
     ========
@@ -119,17 +119,17 @@ def cholesky(a: TensorLike, *, upper: bool = False) -> Operand:
 
 
 def eigh(a: TensorLike) -> EighResult:
-    """Return the eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors, in
-    columns; of each along the last two axes of a tensor.
+    """Return the eigenvalues of a symmetric matrix, ascending, and the orthonormal eigenvectors, as
+    columns; of each matrix along the last two axes of a tensor.
 
-    They are those of (A + A')/2, and so are derivatives: dλ = diag(V' dA V) and dV = V (F ∘ V' dA
-    V) with F[i,j] = 1 / (λ[j] - λ[i]) off the diagonal [G, §3.1]. Where eigenvalues are equal, the
-    derivatives of the eigenvectors, and the second ones of the values, aren't finite.
+    They are those of (A + A')/2; the derivatives are dλ = diag(V' dA V) and dV = V (F ∘ V' dA V)
+    with F[i,j] = 1 / (λ[j] - λ[i]) off the diagonal [G, §3.1]. Where eigenvalues are equal, the
+    derivatives of eigenvectors and the second derivatives of eigenvalues aren't finite.
 
     Raises
     ======
 
-    ShapeError : the last two axes have different lengths, or there are no two
+    ShapeError : the last two axes have different lengths, or there are fewer than two axes
 
     Examples
     ========
@@ -161,18 +161,18 @@ def eigvalsh(a: TensorLike) -> Operand:
 
 
 def svd(a: TensorLike, full_matrices: bool = True) -> SVDResult:
-    """Return the singular value decomposition: U, the singular values, descending, and V' with
-    A = U diag(s) V'; of each matrix along the last two axes of a tensor.
+    """Return the singular value decomposition A = U diag(s) V': U, the singular values, descending,
+    and V'; of each matrix along the last two axes of a tensor.
 
-    Derivatives are [T]'s. They aren't finite where singular values are equal, and those of a
+    Derivatives are those of [T]. They aren't finite where singular values are equal, and for a
     matrix that isn't square where one is 0.
 
     Raises
     ======
 
-    ShapeError : there are no two axes
-    UnsupportedError : ``full_matrices`` of a matrix that isn't square, since further singular
-        vectors could be any; lengths of which nobody knows the smaller one
+    ShapeError : there are fewer than two axes
+    UnsupportedError : ``full_matrices`` for a matrix that isn't square, because the additional
+        singular vectors aren't unique; lengths that can't be compared
 
     Examples
     ========
@@ -210,16 +210,16 @@ def svdvals(a: TensorLike) -> Operand:
 
 def qr(a: TensorLike, mode: str = "reduced") -> QRResult | Operand:
     """Return the factors of A = Q R, Q with orthonormal columns and R upper triangular; of each
-    matrix along the last two axes of a tensor. With ``mode="r"`` R alone.
+    matrix along the last two axes of a tensor. With ``mode="r"`` return only R.
 
-    Derivatives are [W]'s, of matrices of full rank whose first columns are independent.
+    Derivatives are those of [W], for matrices of full rank whose leading columns are independent.
 
     Raises
     ======
 
-    ShapeError : there are no two axes
-    UnsupportedError : ``mode="complete"`` of a tall matrix, since further columns could be any;
-        ``mode="raw"``; lengths of which nobody knows the smaller one
+    ShapeError : there are fewer than two axes
+    UnsupportedError : ``mode="complete"`` for a tall matrix, because the additional columns aren't
+        unique; ``mode="raw"``; lengths that can't be compared
 
     Examples
     ========
@@ -249,21 +249,22 @@ def qr(a: TensorLike, mode: str = "reduced") -> QRResult | Operand:
     if same_length(shortest, columns):
         Q, R = QFactor.of(matrices), RFactor.of(matrices)
     else:
-        # The first columns make Q.
+        # Q is that of the leading square block.
         Q = QFactor.of(getitem(matrices, (..., slice(rows))))
         R = matmul(swapaxes(Q, -1, -2), matrices)
     return R if mode == "r" else QRResult(Q, R)
 
 
 def pinv(a: TensorLike) -> Operand:
-    """Return the Moore-Penrose inverse of a matrix, or of each along the last two axes of a tensor.
+    """Return the Moore-Penrose inverse of a matrix, or of each matrix along the last two axes of a
+    tensor.
 
-    Derivatives are [GP, eq. 4.12], which hold where the rank stays the same.
+    Derivatives are [GP, eq. 4.12], which holds where the rank is constant.
 
     Raises
     ======
 
-    ShapeError : there are no two axes
+    ShapeError : there are fewer than two axes
 
     Examples
     ========

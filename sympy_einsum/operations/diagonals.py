@@ -1,4 +1,4 @@
-"""Diagonals: read off two axes, written to them, summed; offset ones by entries and slices."""
+"""Diagonals and traces; diagonals with an offset are products with selections."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SLICE = "slice the matrix first, so that it is square"
 def _diagonal_selectors(
     rows: Expr, columns: Expr, offset: Length, remedy: str = SLICE
 ) -> list[Operand]:
-    """Two selections, of the rows and the columns that an offset diagonal runs through."""
+    """Return the selections of the rows and the columns of an offset diagonal."""
     k = as_scalar(offset, "the offset of a diagonal")
     if not k.is_Integer:
         raise TensorError(f"the offset of a diagonal is a known integer, not {offset!r}")
@@ -57,13 +57,13 @@ def _diagonal_selectors(
 
 
 def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-    """Return the diagonal of two axes, as a new last axis: entries [i, i + offset].
+    """Return the diagonal of two axes as a new last axis: the entries [i, i + offset].
 
     Raises
     ======
 
-    ShapeError : there are fewer than two axes, or not these, or nobody knows where a diagonal of
-        symbolic lengths ends
+    ShapeError : there are fewer than two axes, an axis is out of range, or the length of the
+        diagonal can't be decided
 
     Examples
     ========
@@ -83,14 +83,15 @@ def diagonal(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) 
     if a.order > 2:
         remedy = f"name the two axes of the matrices: axis1={a.order - 2}, axis2={a.order - 1}"
     sides = _diagonal_selectors(a.shape[i], a.shape[j], offset, remedy)
-    labels, along = list(range(a.order)), a.order
-    lengths = {**dict(enumerate(a.shape)), along: sides[0].shape[0]}
-    output = [k for k in labels if k not in (i, j)] + [along]
-    return contract((a, *sides), (labels, (along, i), (along, j)), output, lengths)
+    labels, new = list(range(a.order)), a.order
+    lengths = {**dict(enumerate(a.shape)), new: sides[0].shape[0]}
+    output = [k for k in labels if k not in (i, j)] + [new]
+    return contract((a, *sides), (labels, (new, i), (new, j)), output, lengths)
 
 
 def diag(v: TensorLike, k: Length = 0) -> Operand:
-    """A vector on the k-th diagonal of a square matrix, or the k-th diagonal of a matrix.
+    """Return the square matrix with a vector on its k-th diagonal, or the k-th diagonal of a
+    matrix.
 
     Raises ShapeError for a tensor of order 3 or more and for a scalar.
 
@@ -109,9 +110,9 @@ def diag(v: TensorLike, k: Length = 0) -> Operand:
 
 
 def diagflat(v: TensorLike, k: Length = 0) -> Operand:
-    """All entries in C order on the k-th diagonal of a square matrix.
+    """Return the square matrix with all entries, in C order, on its k-th diagonal.
 
-    Raises TensorError for an offset that is no known integer.
+    Raises TensorError for an offset that isn't a number.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -123,11 +124,10 @@ def diagflat(v: TensorLike, k: Length = 0) -> Operand:
 
 
 def eye(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
-    """Return the matrix of zeros with ones on its k-th diagonal, N × M or square; ``Delta(N)`` on
-    the main one.
+    """Return the matrix with ones on its k-th diagonal and zeros elsewhere, N × M or square;
+    ``Delta(N)`` for the main diagonal.
 
-    Raises ShapeError for what is no length, and where nobody knows where a diagonal of symbolic
-    lengths ends.
+    Raises ShapeError for an invalid length, or if the length of the diagonal can't be decided.
 
     >>> import sympy_einsum as se
     >>> se.eye(3) == se.Delta(3), se.eye(3, 4, 1).shape
@@ -140,13 +140,13 @@ def eye(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
 
 
 def _embedded_diagonal(v: Operand, sides: list[Operand]) -> Operand:
-    """A vector on the diagonal that two selections name."""
+    """Embed a vector on the diagonal of two selections."""
     lengths = {0: shape_of(v)[0], 1: sides[0].shape[1], 2: sides[1].shape[1]}
     return contract((v, *sides), ([0], (0, 1), (0, 2)), [1, 2], lengths)
 
 
 def trace(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> Operand:
-    """Return the sum over a diagonal of two axes.
+    """Return the sum over the diagonal of two axes.
 
     Raises ShapeError as :func:`diagonal` does.
 
@@ -155,6 +155,6 @@ def trace(a: TensorLike, offset: Length = 0, axis1: int = 0, axis2: int = 1) -> 
     >>> se.trace(S) == se.einsum("ii", S)
     True
     """
-    along = diagonal(a, offset, axis1, axis2)
-    axes = range(along.order)
-    return contract((along,), (axes,), axes[:-1], dict(enumerate(along.shape)))
+    entries = diagonal(a, offset, axis1, axis2)
+    axes = range(entries.order)
+    return contract((entries,), (axes,), axes[:-1], dict(enumerate(entries.shape)))

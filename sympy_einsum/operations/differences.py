@@ -1,4 +1,4 @@
-"""Differences of neighbours along an axis, and the slopes that they approximate."""
+"""Finite differences along an axis, and the derivatives that they approximate."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def diff(
     prepend: TensorLike | None = None,
     append: TensorLike | None = None,
 ) -> Operand:
-    """Compute the n-th differences a[i + 1] - a[i] along an axis, after ``prepend`` and ``append``
-    are joined to it; ``numpy.diff``.
+    """Compute the n-th differences a[i + 1] - a[i] along an axis, after concatenating ``prepend``,
+    ``a`` and ``append``; ``numpy.diff``.
 
     Raises
     ======
 
-    ShapeError : there is no such axis, or what is put beside it doesn't fit
-    TensorError : n is no known number of times
+    ShapeError : the axis is out of range, or ``prepend`` or ``append`` can't be concatenated
+    TensorError : n isn't a non-negative integer
 
     Examples
     ========
@@ -47,24 +47,25 @@ def diff(
     if isinstance(n, bool) or not isinstance(n, (int, Integer)) or n < 0:
         raise TensorError(f"n is a known integer from 0 on, not {n!r}")
     A = as_operand(a)
-    place = as_axis(axis, order_of(A))
-    beside = [_concatenated_operands(piece, A, place) for piece in (prepend, append)]
-    pieces = [*beside[0], A, *beside[1]]
-    result = concatenate(pieces, place) if len(pieces) > 1 else A
+    along = as_axis(axis, order_of(A))
+    ends = [_concatenated_operands(part, A, along) for part in (prepend, append)]
+    parts = [*ends[0], A, *ends[1]]
+    result = concatenate(parts, along) if len(parts) > 1 else A
     for _ in range(n):
-        if shape_of(result)[place].is_zero:
+        if shape_of(result)[along].is_zero:
             break
         result = subtract(
-            _slice_along(result, place, 1, None), _slice_along(result, place, None, -1)
+            _slice_along(result, along, 1, None), _slice_along(result, along, None, -1)
         )
     return result
 
 
-def _concatenated_operands(piece: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
-    """Return the operands to concatenate with a tensor along an axis; a scalar gives one entry."""
-    if piece is None:
+def _concatenated_operands(part: TensorLike | None, A: Operand, axis: int) -> list[Operand]:
+    """Convert an operand of a concatenation to a list; a scalar is one entry, None the empty
+    list."""
+    if part is None:
         return []
-    value = as_operand(piece)
+    value = as_operand(part)
     shape = [1 if k == axis else length for k, length in enumerate(shape_of(A))]
     return [value if order_of(value) else broadcast_to(value, shape)]
 
@@ -72,22 +73,22 @@ def _concatenated_operands(piece: TensorLike | None, A: Operand, axis: int) -> l
 def gradient(
     f: TensorLike, *spacing: TensorLike, axis: Axes = None, edge_order: int = 1
 ) -> Operand | tuple[Operand, ...]:
-    """Central differences inside, one-sided ones at the edges, over the spacing; a tuple of them
-    for several axes; ``numpy.gradient``.
+    """Estimate the derivative along axes by central differences inside and one-sided ones at the
+    edges; a tuple for several axes; ``numpy.gradient``.
 
     Parameters
     ==========
 
     f : a tensor of order 1 or more
-    spacing : nothing for 1, one scalar for all axes, or for each axis a scalar or coordinates
+    spacing : none for 1, one scalar for all axes, or for each axis a scalar or coordinates
     axis : an axis, several, or None for all
-    edge_order : 1 or 2, the order of the differences at the edges
+    edge_order : 1 or 2, the order of accuracy at the edges
 
     Raises
     ======
 
-    ShapeError : there is no such axis, it is too short, or coordinates don't fit
-    TensorError : there isn't one spacing for each axis, or another edge order
+    ShapeError : an axis is out of range or too short, or has another number of coordinates
+    TensorError : the number of spacings isn't that of the axes, or another edge order
 
     Examples
     ========
@@ -112,7 +113,7 @@ def gradient(
     if len(steps) != len(axes) or not axes:
         raise TensorError(f"there are {len(steps)} spacings for {len(axes)} axes")
     pairs = zip(axes, steps, strict=True)
-    found = tuple([_gradient_along(A, place, step, int(edge_order)) for place, step in pairs])
+    found = tuple([_gradient_along(A, along, step, int(edge_order)) for along, step in pairs])
     return found[0] if len(found) == 1 else found
 
 
@@ -137,7 +138,7 @@ def _gradient_along(A: Operand, axis: int, step: Operand, edge_order: int) -> Op
 def _weighted_neighbours(
     A: Operand, axis: int, weights: Sequence[TensorLike], start: int
 ) -> Operand:
-    """A weighted sum of neighbours, from a position on."""
+    """Return the weighted sum of adjacent entries from a position on."""
     total: Operand = Integer(0)
     for k, weight in enumerate(weights, start):
         total = add(total, multiply(weight, _slice_along(A, axis, k, k + 1 or None)))
@@ -145,7 +146,7 @@ def _weighted_neighbours(
 
 
 def _gradient_on_coordinates(A: Operand, axis: int, points: Operand, edge_order: int) -> Operand:
-    """Differentiate on uneven coordinates by the parabola through three neighbours."""
+    """Differentiate on uneven coordinates the parabola through three adjacent points."""
     if order_of(points) != 1 or not same_length(points.shape[0], shape_of(A)[axis]):
         raise ShapeError(
             f"axis {axis} of length {shape_of(A)[axis]} needs as many coordinates in a vector, "
@@ -154,13 +155,13 @@ def _gradient_on_coordinates(A: Operand, axis: int, points: Operand, edge_order:
     shape = [-1 if k == axis else 1 for k in range(A.order)]
     gaps = reshape(diff(points), shape)
     before, behind = _slice_along(gaps, axis, None, -1), _slice_along(gaps, axis, 1, None)
-    whole, both = add(before, behind), multiply(before, behind)
+    width, product = add(before, behind), multiply(before, behind)
     parts = [
         multiply(
-            divide(multiply(-1, behind), multiply(before, whole)), _slice_along(A, axis, None, -2)
+            divide(multiply(-1, behind), multiply(before, width)), _slice_along(A, axis, None, -2)
         ),
-        multiply(divide(subtract(behind, before), both), _slice_along(A, axis, 1, -1)),
-        multiply(divide(before, multiply(behind, whole)), _slice_along(A, axis, 2, None)),
+        multiply(divide(subtract(behind, before), product), _slice_along(A, axis, 1, -1)),
+        multiply(divide(before, multiply(behind, width)), _slice_along(A, axis, 2, None)),
     ]
     inner = add(add(parts[0], parts[1]), parts[2])
     edges = [
@@ -172,22 +173,22 @@ def _gradient_on_coordinates(A: Operand, axis: int, points: Operand, edge_order:
 def _one_sided_difference(
     A: Operand, axis: int, gaps: Operand, edge_order: int, start: int
 ) -> Operand:
-    """Return the slope at the first position, or at the last one."""
+    """Return the one-sided difference at the first position, or at the last one."""
     if edge_order == 1:
         gap = _slice_along(gaps, axis, start and -1, None if start else 1)
         return divide(_weighted_neighbours(A, axis, [-1, 1], start), gap)
     pair = [(0, 1), (1, 2)] if not start else [(-2, -1), (-1, None)]
     one, two = (_slice_along(gaps, axis, *ends) for ends in pair)
-    whole = add(one, two)
+    width = add(one, two)
     weights = [
-        divide(multiply(-1, add(whole, one)), multiply(one, whole)),
-        divide(whole, multiply(one, two)),
-        divide(multiply(-1, one), multiply(two, whole)),
+        divide(multiply(-1, add(width, one)), multiply(one, width)),
+        divide(width, multiply(one, two)),
+        divide(multiply(-1, one), multiply(two, width)),
     ]
     if start:
         weights = [
-            divide(two, multiply(one, whole)),
-            divide(multiply(-1, whole), multiply(one, two)),
-            divide(add(whole, two), multiply(two, whole)),
+            divide(two, multiply(one, width)),
+            divide(multiply(-1, width), multiply(one, two)),
+            divide(add(width, two), multiply(two, width)),
         ]
     return _weighted_neighbours(A, axis, weights, start)

@@ -1,5 +1,5 @@
-"""Discrete Fourier transforms along axes: contractions with a DFT basis, which is never built for
-them, so that their derivatives are such transforms too."""
+"""Discrete Fourier transforms along axes: contractions with a DFT basis, computed by the FFT, whose
+derivatives are transforms as well."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .joining import concatenate
 from .pieces import roll
 from .running import counting
 
-# The lengths and the axes of transforms along several.
+# The lengths of transforms along several axes.
 Lengths = Sequence[Length | None] | None
 NORMS = {"backward": "forward", "ortho": "ortho", "forward": "backward", None: "forward"}
 
@@ -32,24 +32,24 @@ NORMS = {"backward": "forward", "ortho": "ortho", "forward": "backward", None: "
 def rfft(
     a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
-    """Compute the discrete Fourier transform of a real tensor along an axis, at frequencies
-    0 … n//2.
+    """Compute the discrete Fourier transform of a real tensor along an axis, at the frequencies 0 …
+    n//2.
 
     Parameters
     ==========
 
     a : a real tensor of order 1 or more
-    n : the length to which the axis is cut, or filled up with zeros; without it that of the axis
+    n : the length to which the axis is truncated or zero-padded, by default its own length
     axis : the axis
-    norm : ``"backward"`` divides the inverse transform by n, ``"forward"`` this one, ``"ortho"``
-        both by √n
+    norm : ``"backward"`` divides the inverse transform by n, ``"forward"`` this transform,
+        ``"ortho"`` both by √n
 
     Raises
     ======
 
-    ShapeError : there is no such axis, or n is 0
-    TensorError : a norm of another name
-    UnsupportedError : complex numbers; it isn't known which of n and the length is larger
+    ShapeError : the axis is out of range, or n is 0
+    TensorError : another norm
+    UnsupportedError : complex numbers; n and the length of the axis can't be compared
 
     Examples
     ========
@@ -111,8 +111,8 @@ def ifft(
 def irfft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> Operand:
-    """Return the inverse of :func:`rfft`: a real tensor; parameters and errors as there. Without n
-    it has twice as many positions as there are frequencies, less two.
+    """Return the inverse of :func:`rfft`, a real tensor, with its parameters and errors. The
+    default of n is twice the number of frequencies minus two.
 
     >>> from sympy import symbols
     >>> import sympy_einsum as se
@@ -133,8 +133,8 @@ def irfft(
 def hfft(
     a: ComplexLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> Operand:
-    """Return the Fourier transform, a real tensor, of what is conjugate at opposite positions, and
-    of which half is given; parameters and errors as of :func:`rfft`.
+    """Return the Fourier transform, a real tensor, of a Hermitian signal, of which the non-negative
+    half is given; parameters and errors as of :func:`rfft`.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -235,10 +235,10 @@ def irfftn(
 
 
 def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
-    """Return the frequencies of :func:`fft` of n positions a distance d apart: those up to half the
+    """Return the frequencies of :func:`fft` for n samples with spacing d: those up to half the
     sampling rate, then the negative ones.
 
-    Raises ShapeError when n isn't positive.
+    Raises ShapeError unless n is positive.
 
     >>> import sympy_einsum.numpy as snp
     >>> snp.fft.fftfreq(4, d=2).as_explicit()
@@ -251,9 +251,9 @@ def fftfreq(n: Length, d: TensorLike = 1) -> Operand:
 
 
 def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
-    """Return the frequencies of :func:`rfft` of n positions a distance d apart.
+    """Return the frequencies of :func:`rfft` for n samples with spacing d.
 
-    Raises ShapeError when n isn't positive.
+    Raises ShapeError unless n is positive.
 
     >>> import sympy_einsum.numpy as snp
     >>> snp.fft.rfftfreq(4, d=2).as_explicit()
@@ -264,9 +264,9 @@ def rfftfreq(n: Length, d: TensorLike = 1) -> Operand:
 
 
 def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
-    """Shift the frequency 0 to the middle of some axes, by default of all.
+    """Shift the frequency 0 to the centre of some axes, by default of all.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum.numpy as snp
     >>> snp.fft.fftshift(snp.fft.fftfreq(4)).as_explicit()
@@ -278,7 +278,7 @@ def fftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
 def ifftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
     """Return the inverse of :func:`fftshift`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -293,27 +293,31 @@ def _shifted(x: ComplexLike, axes: Axes, sign: int) -> ComplexLike:
     if isinstance(x, ComplexTensor):
         return x.of(_shifted(x.real, axes, sign), _shifted(x.imag, axes, sign))
     shape = shape_of(x)
-    places = as_axes(axes, len(shape))
-    return roll(x, [sign * floor(shape[k] / 2) for k in places], places) if places else x
+    shifted_axes = as_axes(axes, len(shape))
+    return (
+        roll(x, [sign * floor(shape[k] / 2) for k in shifted_axes], shifted_axes)
+        if shifted_axes
+        else x
+    )
 
 
 def _axes_with_lengths(z: ComplexTensor, s: Lengths, axes: Axes) -> list[tuple[Length | None, int]]:
-    """Pairs of a length, if it is given, and an axis."""
+    """Return pairs of a length, or None, and an axis."""
     lengths = None if s is None else as_list(s, "lengths")
     if axes is None and lengths is not None:
         axes = list(range(-len(lengths), 0))
-    places = as_axes(axes, z.order)
+    shifted_axes = as_axes(axes, z.order)
     if lengths is None:
-        lengths = [None] * len(places)
-    if len(lengths) != len(places) or not places:
-        raise ShapeError(f"a transform along {len(places)} axes got {len(lengths)} lengths")
-    return list(zip(lengths, places, strict=True))
+        lengths = [None] * len(shifted_axes)
+    if len(lengths) != len(shifted_axes) or not shifted_axes:
+        raise ShapeError(f"a transform along {len(shifted_axes)} axes got {len(lengths)} lengths")
+    return list(zip(lengths, shifted_axes, strict=True))
 
 
 def _length_and_axis(z: ComplexTensor, n: Length | None, axis: int) -> tuple[Expr, int]:
-    """Return the length of a transform, and its axis from 0 on."""
-    place = as_axis(axis, z.order)
-    return _positive(z.shape[place] if n is None else as_length(n)), place
+    """Return the length of a transform, and its axis as a number from 0 on."""
+    along = as_axis(axis, z.order)
+    return _positive(z.shape[along] if n is None else as_length(n)), along
 
 
 def _positive(length: Expr) -> Expr:
@@ -329,8 +333,8 @@ def _truncated(z: ComplexTensor, axis: int, count: Expr) -> ComplexTensor:
         return z
     if not (count - length).is_negative:
         raise UnsupportedError(
-            f"it isn't known whether an axis of length {length} is cut to {count} positions or "
-            "filled up with zeros; cut or pad it first"
+            f"it can't be decided whether an axis of length {length} is truncated to {count} "
+            "positions or zero-padded; slice or pad it first"
         )
     return z[(*[slice(None)] * axis, slice(0, count))]
 
@@ -351,7 +355,7 @@ def _real_transform(
 
 
 def _real_inverse_transform(z: ComplexTensor, basis: Operand, axis: int) -> Operand:
-    """Return the real part of an inverse transform."""
+    """Return the real part of the inverse transform."""
     part, new = z.order, z.order + 1
     labels = list(range(z.order))
     output = [new if k == axis else k for k in labels]
@@ -362,18 +366,18 @@ def _real_inverse_transform(z: ComplexTensor, basis: Operand, axis: int) -> Oper
 def _inverse_transform(
     z: ComplexTensor, length: Expr, axis: int, norm: str | None
 ) -> ComplexTensor:
-    """Return the inverse transform; its imaginary part is the real one of that of z/i."""
+    """Return the inverse transform; its imaginary part is the real part of that of z/i."""
     z = _truncated(z, axis, length)
     basis = Fourier(length, z.shape[axis], length)
     parts = [
-        _real_inverse_transform(own, basis, axis) for own in (z, z.of(z.imag, multiply(-1, z.real)))
+        _real_inverse_transform(w, basis, axis) for w in (z, z.of(z.imag, multiply(-1, z.real)))
     ]
     real, imag = [_normalised(part, length, NORMS.get(norm, norm)) for part in parts]
     return z.of(real, imag)
 
 
 def _normalised(x: Operand, length: Expr, norm: str | None) -> Operand:
-    """Divide a transform, or an inverse one with the opposite norm, by its normalisation."""
+    """Apply the normalisation of a transform, or that of an inverse one given the opposite norm."""
     if norm not in NORMS:
         raise TensorError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}")
     if norm in (None, "backward"):

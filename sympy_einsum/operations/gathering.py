@@ -1,4 +1,4 @@
-"""Gathers: entries at the positions in arrays of integers, as products with one-hot factors."""
+"""Gathers: entries at arrays of integer positions, as products with one-hot factors."""
 
 from __future__ import annotations
 
@@ -38,29 +38,30 @@ from ..expressions import (
 )
 from .axes import as_axis, ravel, reshape
 
-# Indices besides positions and slices.
+# Indices that gather: tensors and arrays of positions, and masks.
 Gather: TypeAlias = TensorExpr | np.ndarray | Sequence[int] | Sequence[bool]
 
 
 def one_hot(indices: TensorLike, length: Length) -> Operand:
-    """Return the tensor of shape indices.shape + (length,) with ones at the positions, zeros
+    """Return the tensor of shape indices.shape + (length,) with ones at the positions and zeros
     elsewhere.
 
-    It is never written out where it is multiplied by something: a product with it along its last
-    axis takes entries, one along the others adds entries up where the positions are.
+    A product doesn't materialise it: contracting its last axis gathers entries, contracting the
+    others scatters and adds them.
 
     Parameters
     ==========
 
-    indices : integers, an array of them, or a tensor whose entries are some, such as an argument or
-        an ``argsort``; negative ones count from the end
-    length : the length of the axis that they are positions on
+    indices : an integer, an array of integers, or a tensor with integer entries, such as an
+    argument
+        or an ``argsort``; negative ones count from the end
+    length : the length of the axis of the positions
 
     Raises
     ======
 
-    ShapeError : a position isn't on the axis, as far as both are known; functions made by
-        ``lambdify`` raise it for the others, where the library finds out
+    ShapeError : a position is out of range, if both are numbers; functions made by ``lambdify``
+        raise it otherwise, if the library checks
     TensorError : constants that aren't integers
 
     Examples
@@ -79,14 +80,14 @@ def one_hot(indices: TensorLike, length: Length) -> Operand:
 
 
 def _positions(indices: TensorLike) -> Operand:
-    """Convert indices to an operand; UnsupportedError for a comparison."""
+    """Convert positions to an operand; UnsupportedError for a comparison."""
     if isinstance(indices, (list, tuple, range, np.ndarray)) and not np.size(indices):
         return Constant(np.zeros(np.shape(indices), dtype=int))
     found = as_operand(list(indices) if isinstance(indices, range) else indices)
     if isinstance(found, Elementwise) and found.condition is not None:
         raise UnsupportedError(
-            "a comparison of tensors can't be an index: how many entries it picks depends on their "
-            "values; multiply by it, or use where, sum or mean with it"
+            "a comparison of tensors can't be an index: the number of selected entries depends on "
+            "its values; multiply by it, or use where, sum or mean with it"
         )
     return found
 
@@ -94,11 +95,11 @@ def _positions(indices: TensorLike) -> Operand:
 def take(
     a: TensorLike, indices: TensorLike, axis: int | None = None, mode: str = "raise"
 ) -> Operand:
-    """Take the entries at some positions along an axis, in C order without one: the axis is
-    replaced by those of the positions. With ``mode="clip"`` the first or last entry stands for
-    positions that aren't on the axis, with ``"wrap"`` they go round.
+    """Take the entries at some positions along an axis, or of all entries in C order; the axes of
+    the positions replace the axis. ``mode="clip"`` clips positions out of range, ``"wrap"`` takes
+    them modulo the length.
 
-    Raises ShapeError for an axis that isn't there, and errors as for :func:`one_hot`.
+    Raises ShapeError for an axis out of range, and the errors of :func:`one_hot`.
 
     >>> import sympy_einsum as se
     >>> A, p = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("p", (4, 5))
@@ -108,14 +109,14 @@ def take(
     a = as_operand(a)
     if not order_of(a):
         raise ShapeError("take needs a tensor of order 1 or more, not a scalar")
-    along = ravel(a) if axis is None else a
-    place = 0 if axis is None else as_axis(axis, along.order)
-    positions = _on_axis(_positions(indices), along.shape[place], mode)
-    return _gather(along, {place: positions}, place)
+    A = ravel(a) if axis is None else a
+    k = 0 if axis is None else as_axis(axis, A.order)
+    positions = _with_mode(_positions(indices), A.shape[k], mode)
+    return _gather(A, {k: positions}, k)
 
 
-def _on_axis(positions: Operand, length: Expr, mode: str) -> Operand:
-    """Positions for those that may not be on an axis."""
+def _with_mode(positions: Operand, length: Expr, mode: str) -> Operand:
+    """Clip or wrap positions."""
     if not isinstance(mode, str) or mode not in ("raise", "clip", "wrap"):
         raise TensorError(f"the mode of take is raise, clip or wrap, not {str(mode)[:80]!r}")
     if mode == "raise":
@@ -124,15 +125,15 @@ def _on_axis(positions: Operand, length: Expr, mode: str) -> Operand:
         into = np.clip(positions.array, 0, int(length) - 1)
         return Constant(into if mode == "clip" else positions.array % int(length))
     if mode == "clip":
-        return elementwise(lambda place: Max(Min(place, length - 1), 0), positions)
-    return elementwise(lambda place: Mod(place, length), positions)
+        return elementwise(lambda k: Max(Min(k, length - 1), 0), positions)
+    return elementwise(lambda k: Mod(k, length), positions)
 
 
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1) -> Operand:
-    """Take the entry at a position of its own for each of the other axes: ``take_along_axis(A,
-    argsort(A, axis), axis)`` is a sort. Axes of length 1 stretch.
+    """Take entries along an axis at positions that depend on the other axes: ``take_along_axis(A,
+    argsort(A, axis), axis)`` is sorted. Axes of length 1 are broadcast.
 
-    Raises ShapeError when the other axes don't fit, and errors as for :func:`one_hot`.
+    Raises ShapeError for incompatible other axes, and the errors of :func:`one_hot`.
 
     >>> import sympy_einsum as se
     >>> A, p = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("p", (2, 5))
@@ -141,7 +142,7 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1)
     """
     arr, found = as_operand(arr), _positions(indices)
     arr = ravel(arr) if axis is None else arr
-    place = 0 if axis is None else as_axis(axis, order_of(arr))
+    along = 0 if axis is None else as_axis(axis, order_of(arr))
     if order_of(found) != order_of(arr):
         raise ShapeError(
             f"take_along_axis takes positions of order {order_of(arr)}, as the tensor has, not "
@@ -152,7 +153,7 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1)
     terms: list[list[Label]] = [[], []]
     for k in range(order):
         ours, theirs = arr.shape[k], found.shape[k]
-        if k == place:
+        if k == along:
             terms[0].append(order)
             terms[1].append(k)
             lengths[k], lengths[order] = theirs, ours
@@ -161,10 +162,10 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1)
             terms[1].append(k)
             lengths[k] = ours
         elif S.One in (ours, theirs):
-            wide = 1 if ours is S.One else 0
-            terms[wide].append(k)
-            terms[1 - wide].append(("one", k))
-            lengths[k], lengths["one", k] = (theirs, ours) if wide else (ours, theirs)
+            stretched = 1 if ours is S.One else 0
+            terms[stretched].append(k)
+            terms[1 - stretched].append(("one", k))
+            lengths[k], lengths["one", k] = (theirs, ours) if stretched else (ours, theirs)
         else:
             raise ShapeError(
                 f"axis {k} of the positions has length {theirs}, that of the tensor {ours}"
@@ -173,12 +174,11 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1)
     return contract((arr, hot), (terms[0], [*terms[1], order]), range(order), lengths)
 
 
-# --- in brackets
+# --- indexing
 
 
 def is_gather(entry: object) -> bool:
-    """Tell whether an entry in brackets is an array of positions or a mask, or a tensor of
-    positions."""
+    """Tell whether an index is an array or a tensor of positions, or a mask."""
     if isinstance(entry, (list, range, TensorExpr)):
         return True
     if isinstance(entry, (Expr, Boolean, MatrixExpr)):
@@ -186,50 +186,49 @@ def is_gather(entry: object) -> bool:
     return isinstance(entry, np.ndarray) and (entry.ndim > 0 or entry.dtype == bool)
 
 
-def gathered(A: TensorExpr, brackets: Sequence[object]) -> tuple[TensorExpr, list[object]]:
-    """Apply the index arrays in brackets to a tensor; return it, and the remaining indices.
+def gathered(A: TensorExpr, indices: Sequence[object]) -> tuple[TensorExpr, list[object]]:
+    """Apply the index arrays among the indices to a tensor; return it, and the remaining indices.
 
-    The rule is NumPy's: arrays, and integers beside them, are broadcast together, and the result
-    has their axes where the first of them stands, or in front if something stands between them.
-    """
-    entries = _for_all_axes(A, _with_positions(A, brackets))
-    places = [k for k, e in enumerate(entries) if not (e is None or isinstance(e, slice))]
-    axes = [sum(e is not None for e in entries[:place]) for place in places]
-    adjacent = places[-1] - places[0] == len(places) - 1
-    chosen = {axis: _positions(entries[k]) for axis, k in zip(axes, places, strict=True)}
-    left: list[object] = [e for k, e in enumerate(entries) if k not in places]
-    before = places[0] if adjacent else 0
-    left[before:before] = [slice(None)] * max(map(order_of, chosen.values()))
-    return _gather(A, chosen, axes[0] if adjacent else 0), left
+    As in NumPy, arrays, and integers among the indices, are broadcast together; their axes come
+    where the first of them is, or in front if they aren't adjacent."""
+    entries = _without_ellipsis(A, _with_positions(A, indices))
+    numbers = [k for k, e in enumerate(entries) if not (e is None or isinstance(e, slice))]
+    axes = [sum(e is not None for e in entries[:k]) for k in numbers]
+    adjacent = numbers[-1] - numbers[0] == len(numbers) - 1
+    positions = {axis: _positions(entries[k]) for axis, k in zip(axes, numbers, strict=True)}
+    remaining: list[object] = [e for k, e in enumerate(entries) if k not in numbers]
+    before = numbers[0] if adjacent else 0
+    remaining[before:before] = [slice(None)] * max(map(order_of, positions.values()))
+    return _gather(A, positions, axes[0] if adjacent else 0), remaining
 
 
-def _for_all_axes(A: TensorExpr, entries: list[object]) -> list[object]:
-    """Brackets without an ellipsis."""
+def _without_ellipsis(A: TensorExpr, entries: list[object]) -> list[object]:
+    """Replace the ellipsis by slices."""
     dots = [k for k, e in enumerate(entries) if e is Ellipsis]
     named = sum(e is not None and e is not Ellipsis for e in entries)
     if named > A.order:
         raise ShapeError(f"{named} indices for a tensor of order {A.order}, shape {A.shape}")
     if len(dots) > 1:
         raise TensorError("an index can have one ellipsis ('...') only")
-    place = dots[0] if dots else len(entries)
-    entries[place : place + len(dots)] = [slice(None)] * (A.order - named)
+    start = dots[0] if dots else len(entries)
+    entries[start : start + len(dots)] = [slice(None)] * (A.order - named)
     return entries
 
 
-def _with_positions(A: TensorExpr, brackets: Sequence[object]) -> list[object]:
-    """Brackets with the positions of the ones in the place of masks."""
+def _with_positions(A: TensorExpr, indices: Sequence[object]) -> list[object]:
+    """Replace masks by the positions of their ones."""
     found: list[object] = []
-    for number, entry in enumerate(brackets):
+    for number, entry in enumerate(indices):
         mask = np.asarray(entry) if isinstance(entry, list) else entry
         if not isinstance(mask, np.ndarray) or mask.dtype != bool:
             found.append(entry)
             continue
-        rest = sum(e is not None for e in brackets[number + 1 :])
+        rest = sum(e is not None for e in indices[number + 1 :])
         in_front = Ellipsis not in found
         axis = sum(e is not None for e in found) if in_front else A.order - rest - mask.ndim
         for k, length in enumerate(mask.shape):
-            known = A.shape[axis + k] if axis + k < A.order else S.NaN
-            if not known.is_Integer or known != length:
+            expected = A.shape[axis + k] if axis + k < A.order else S.NaN
+            if not expected.is_Integer or expected != length:
                 raise ShapeError(
                     f"a mask has length {length} on axis {k}, where axis {axis + k} of shape "
                     f"{A.shape} must have that length too"
@@ -238,34 +237,34 @@ def _with_positions(A: TensorExpr, brackets: Sequence[object]) -> list[object]:
     return found
 
 
-def _gather(A: TensorExpr, chosen: dict[int, Operand], place: int) -> Operand:
-    """A tensor with some axes replaced by those of positions, broadcast together, at a given
-    place."""
-    parts = _broadcast([*chosen.values()])
+def _gather(A: TensorExpr, positions: dict[int, Operand], start: int) -> Operand:
+    """Replace some axes of a tensor by those of positions, broadcast together, from axis ``start``
+    on."""
+    parts = _broadcast([*positions.values()])
     common = max(parts, key=order_of)
     new: Labels = [("new", k) for k in range(order_of(common))]
     lengths: dict[Label, Expr] = dict(enumerate(A.shape))
     lengths.update(zip(new, shape_of(common), strict=True))
     operands: list[Operand] = [A]
     subscripts: list[Labels] = [range(A.order)]
-    for axis, part in zip(chosen, parts, strict=True):
+    for axis, part in zip(positions, parts, strict=True):
         try:
             operands.append(OneHot.at(part, A.shape[axis]))
         except ShapeError as error:
             raise ShapeError(f"axis {axis} of shape {A.shape}: {error}") from None
         subscripts.append((*(new if is_tensor(part) else ()), axis))
-    kept: list[Label] = [axis for axis in range(A.order) if axis not in chosen]
-    return contract(operands, subscripts, [*kept[:place], *new, *kept[place:]], lengths)
+    rest: list[Label] = [axis for axis in range(A.order) if axis not in positions]
+    return contract(operands, subscripts, [*rest[:start], *new, *rest[start:]], lengths)
 
 
 def _broadcast(parts: list[Operand]) -> list[Operand]:
-    """Positions with new axes in front, and those of length 1 repeated as others need it."""
+    """Broadcast positions of different orders together."""
     constants = [part.array for part in parts if isinstance(part, Constant)]
     if len(constants) == len(parts) > 1:
         return [Constant(array) for array in np.broadcast_arrays(*constants)]
     order = max(map(order_of, parts))
-    wide = [
+    stretched = [
         reshape(p, (S.One,) * (order - order_of(p)) + shape_of(p)) if is_tensor(p) else p
         for p in parts
     ]
-    return broadcast_together(wide)
+    return broadcast_together(stretched)

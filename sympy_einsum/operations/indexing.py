@@ -1,4 +1,4 @@
-"""Basic indexing: positions and slices are products with unit vectors and selection matrices."""
+"""Basic indexing: products with unit vectors and selection matrices."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ Index: TypeAlias = Position | Gather | tuple[Position | Gather, ...]
 
 
 def getitem(A: TensorLike, index: Index) -> Operand:
-    """Indexing as in NumPy: integers, integer symbols, slices, ``None``, ``...``, arrays and
-    tensors of positions, and masks that are constant.
+    """Index as in NumPy, by integers, integer symbols, slices, ``None``, ``...``, arrays and
+    tensors of positions, and constant masks.
 
-    A position contracts the axis with a unit vector, a slice with a selection matrix; so the
-    derivative of an entry or a slice needs no rule of its own.
-    """
+    A position contracts the axis with a unit vector, a slice with a selection matrix, so
+    derivatives of entries and slices need no rules."""
     A = as_operand(A)
     entries = list(index) if isinstance(index, tuple) else [index]
     if any(map(is_gather, entries)):
@@ -45,8 +44,8 @@ def getitem(A: TensorLike, index: Index) -> Operand:
         raise TensorError("an index can have one ellipsis ('...') only")
     if not dots:
         entries.append(Ellipsis)
-    place = next(k for k, e in enumerate(entries) if e is Ellipsis)
-    entries[place : place + 1] = [slice(None)] * (A.order - named)
+    start = next(k for k, e in enumerate(entries) if e is Ellipsis)
+    entries[start : start + 1] = [slice(None)] * (A.order - named)
     operands: list[Operand] = [A]
     subscripts: list[Labels] = [tuple(range(A.order))]
     output: list[Label] = []
@@ -58,14 +57,14 @@ def getitem(A: TensorLike, index: Index) -> Operand:
             lengths[("new", number)] = S.One
             continue
         if isinstance(entry, slice):
-            chosen = _selection(A.shape[axis], entry)
-            if chosen is None:
+            selection = _selection(A.shape[axis], entry)
+            if selection is None:
                 output.append(axis)
             else:
-                label = ("cut", number)
-                operands.append(chosen)
+                label = ("slice", number)
+                operands.append(selection)
                 subscripts.append((label, axis))
-                lengths[label] = chosen.shape[0]
+                lengths[label] = selection.shape[0]
                 output.append(label)
         else:
             operands.append(_unit(A, axis, entry))
@@ -107,8 +106,10 @@ def _selection(length: Expr, index_slice: slice) -> Operand | None:
     ]
     if all(part is None or part.is_Integer for part in (length, step, *bounds)):
         start, stop = (None if part is None else int(part) for part in bounds)
-        known = range(int(length))[start : stop : int(step)]
-        return Selection(length, known.start, step, len(known)) if known else _nothing(length)
+        positions = range(int(length))[start : stop : int(step)]
+        if not positions:
+            return _empty(length)
+        return Selection(length, positions.start, step, len(positions))
     ends = (S.Zero, length) if step.is_positive else (length - 1, S.NegativeOne)
     first, last = (
         end if bound is None else _bound(bound, length)
@@ -116,7 +117,7 @@ def _selection(length: Expr, index_slice: slice) -> Operand | None:
     )
     count = ceiling((last - first) / step)
     if count.is_nonpositive:
-        return _nothing(length)
+        return _empty(length)
     furthest = last - 1 if step.is_positive else last + 1
     if any(end.is_negative or (length - 1 - end).is_negative for end in (first, furthest)):
         raise ShapeError(
@@ -126,12 +127,12 @@ def _selection(length: Expr, index_slice: slice) -> Operand | None:
     return Selection(length, first, step, count)
 
 
-def _nothing(length: Expr) -> Operand:
+def _empty(length: Expr) -> Operand:
     return Selection(length, 0, 1, 0)
 
 
 def _bound(value: Expr, length: Expr) -> Expr:
-    """A bound of a slice, counted from the end when it is negative."""
+    """Convert a bound of a slice; negative ones count from the end."""
     bound = as_scalar(value, "a bound of a slice")
     if bound.is_integer is False:
         raise TensorError(f"the bounds of a slice are integers or integer symbols, not {value!r}")

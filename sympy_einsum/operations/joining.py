@@ -1,4 +1,4 @@
-"""Tensors joined along an axis that they have, or along a new one."""
+"""Concatenation along an axis, stacking along a new one, and unstacking."""
 
 from __future__ import annotations
 
@@ -23,51 +23,51 @@ from .indexing import getitem
 
 
 def concatenate(tensors: Sequence[TensorLike], axis: int | None = 0) -> Operand:
-    """Tensors one after the other along an axis: a sum of pieces placed by selection matrices.
-    Without an axis it is their entries in C order.
+    """Concatenate tensors along an axis, as a sum of zero-padded tensors; without an axis
+    concatenate their entries in C order.
 
-    Raises ShapeError when they differ in another axis, and without any tensors.
+    Raises ShapeError if they differ on another axis, or if there are no tensors.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
     >>> se.concatenate([x, y]).shape
     (6,)
     """
-    pieces = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
+    parts = [as_operand(tensor) for tensor in as_list(tensors, "tensors")]
     if axis is None:
-        pieces, axis = [ravel(piece) for piece in pieces], 0
-    if not pieces or not all(order_of(piece) for piece in pieces):
+        parts, axis = [ravel(part) for part in parts], 0
+    if not parts or not all(order_of(part) for part in parts):
         raise ShapeError("concatenate takes a list of tensors of order 1 or more")
-    axis = as_axis(axis, pieces[0].order)
-    for number, piece in enumerate(pieces[1:], start=2):
-        same = piece.order == pieces[0].order and all(
+    axis = as_axis(axis, parts[0].order)
+    for number, part in enumerate(parts[1:], start=2):
+        same = part.order == parts[0].order and all(
             k == axis or same_length(a, b)
-            for k, (a, b) in enumerate(zip(pieces[0].shape, piece.shape, strict=True))
+            for k, (a, b) in enumerate(zip(parts[0].shape, part.shape, strict=True))
         )
         if not same:
             raise ShapeError(
-                f"operand 1 has shape {pieces[0].shape}, operand {number} {piece.shape}; they can "
+                f"operand 1 has shape {parts[0].shape}, operand {number} {part.shape}; they can "
                 f"differ in the length of axis {axis} only, along which they are put together"
-                + same_name_hint(*pieces[0].shape, *piece.shape)
+                + same_name_hint(*parts[0].shape, *part.shape)
             )
-    total = Add(*[piece.shape[axis] for piece in pieces])
+    total = Add(*[part.shape[axis] for part in parts])
     start = S.Zero
     terms = []
-    for piece in pieces:
-        count = piece.shape[axis]
-        place = Selection(total, start, 1, count)
-        labels = list(range(piece.order))
-        output = [piece.order if k == axis else k for k in labels]
-        lengths = {**dict(enumerate(piece.shape)), piece.order: total}
-        terms.append(contract((piece, place), (labels, (axis, piece.order)), output, lengths))
+    for part in parts:
+        count = part.shape[axis]
+        selection = Selection(total, start, 1, count)
+        labels = list(range(part.order))
+        output = [part.order if k == axis else k for k in labels]
+        lengths = {**dict(enumerate(part.shape)), part.order: total}
+        terms.append(contract((part, selection), (labels, (axis, part.order)), output, lengths))
         start += count
     return tensor_sum(terms)
 
 
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
-    """Tensors of one shape side by side along a new axis.
+    """Stack tensors of one shape along a new axis.
 
-    Raises ShapeError when their shapes differ, and without any tensors.
+    Raises ShapeError if their shapes differ, or if there are no tensors.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -83,14 +83,14 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     axes = list(range(len(shape)))
     lengths = {**dict(enumerate(shape)), len(shape): count}
     output = [*axes[:new], len(shape), *axes[new:]]
-    places = (axes, (len(shape),))
+    terms = (axes, (len(shape),))
     return tensor_sum(
-        [contract((part, Unit(count, k)), places, output, lengths) for k, part in enumerate(parts)]
+        [contract((part, Unit(count, k)), terms, output, lengths) for k, part in enumerate(parts)]
     )
 
 
 def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:
-    """Split along an axis, and drop it: into the entries of a vector, the rows of a matrix.
+    """Split along an axis, and remove it: into the entries of a vector or the rows of a matrix.
 
     Raises UnsupportedError for an axis whose length isn't a number.
 
@@ -107,4 +107,4 @@ def unstack(A: TensorLike, axis: int = 0) -> tuple[Operand, ...]:
             f"axis {axis} has symbolic length {length}; substitute an integer for it"
         )
     before = (slice(None),) * axis
-    return tuple([getitem(A, (*before, place)) for place in range(int(length))])
+    return tuple([getitem(A, (*before, k)) for k in range(int(length))])

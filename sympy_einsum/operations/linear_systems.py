@@ -28,12 +28,12 @@ from .reductions import sum as sum_
 
 
 def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None) -> Operand:
-    """Solve tensordot(a, x, x.ndim) = b for x; ``axes`` of a are moved to its end before.
+    """Solve tensordot(a, x, x.ndim) = b for x, after moving ``axes`` of a to its end.
 
     Raises
     ======
 
-    ShapeError : the axes of a that b has and those of x don't have as many entries
+    ShapeError : the leading axes of a, those of b, and the others have different numbers of entries
 
     Examples
     ========
@@ -57,12 +57,12 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Sequence[int] | None = None)
 
 
 def tensorinv(a: TensorLike, ind: int = 2) -> Operand:
-    """Return the inverse of a tensor as a map from its last axes to its first ``ind`` ones.
+    """Return the inverse of a tensor as a map from its last axes to its first ``ind`` axes.
 
     Raises
     ======
 
-    ShapeError : the first axes and the others don't have as many entries
+    ShapeError : the first axes and the others have different numbers of entries
 
     Examples
     ========
@@ -84,7 +84,7 @@ def tensorinv(a: TensorLike, ind: int = 2) -> Operand:
 
 
 class LstsqResult(NamedTuple):
-    """Result of ``lstsq``, as in NumPy."""
+    """The result of ``lstsq``, as in NumPy."""
 
     x: Operand
     residuals: Operand
@@ -93,13 +93,13 @@ class LstsqResult(NamedTuple):
 
 
 def solve(a: TensorLike, b: TensorLike) -> Operand:
-    """Solve a @ x = b for x, with a vector or a matrix b, or stacks of matrices; the axes before
-    the last two stretch. It is inv(a) @ b, and computed without the inverse.
+    """Solve a @ x = b for x, where b is a vector or a matrix, or both are stacks of matrices, whose
+    leading axes are broadcast. The expression is inv(a) @ b, computed without the inverse.
 
     Raises
     ======
 
-    ShapeError : a isn't square, or b doesn't fit
+    ShapeError : a isn't square, or b has another number of rows
 
     Examples
     ========
@@ -118,13 +118,13 @@ def solve(a: TensorLike, b: TensorLike) -> Operand:
 
 def lstsq(a: TensorLike, b: TensorLike) -> LstsqResult:
     """Return the x of least norm that minimises ‖a @ x - b‖, for a vector or a matrix b: pinv(a) @
-    b. The matrix a has full rank, so the rank is its smaller length.
+    b. The matrix a must have full rank; the returned rank is its shorter length.
 
     Raises
     ======
 
-    ShapeError : a is no matrix, or b doesn't fit
-    UnsupportedError : nobody knows which length is the smaller one
+    ShapeError : a isn't a matrix, or b has another number of rows
+    UnsupportedError : the lengths of a can't be compared
 
     Examples
     ========
@@ -144,8 +144,8 @@ def lstsq(a: TensorLike, b: TensorLike) -> LstsqResult:
     rank = min_length(rows, columns)
     x = matmul(pinv(matrix), right)
     if rank is columns and (rows - columns).is_positive:
-        misfit = add(matmul(matrix, x), multiply(-1, right))
-        residuals = sum_(power(misfit, 2), 0, keepdims=order_of(right) == 1)
+        residual = add(matmul(matrix, x), multiply(-1, right))
+        residuals = sum_(power(residual, 2), 0, keepdims=order_of(right) == 1)
     else:
         residuals = Zeros(0)
     return LstsqResult(x, residuals, rank, svdvals(matrix))

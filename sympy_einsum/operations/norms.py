@@ -1,4 +1,4 @@
-"""Norms of vectors and of matrices, and condition numbers."""
+"""Norms of vectors and matrices, and condition numbers."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ from .numbers import squared
 from .orders import extremum_or, min as min_
 from .reductions import restore_axes, sum as sum_
 
-# Orders of norms that NumPy accepts.
+# The orders of norms that NumPy accepts.
 Order: TypeAlias = Expr | float | str | None
 
 
 def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Return the norms of NumPy: the Euclidean one of a vector and the Frobenius one of anything
-    else, if there is no ``ord``; else of a vector, or along one axis, its p-norm for a number p,
-    the number of entries that aren't 0 for 0, the largest and the smallest size of an entry for inf
-    and -inf; of a matrix, or along two axes, ``"fro"``, ``"nuc"`` (the sum of the singular values),
-    2 and -2 (the largest and the smallest of them), 1 and -1 (the largest and the smallest column,
-    each by the sum of its entries' sizes), inf and -inf (the same of rows).
+    """Return a norm as NumPy defines it; by default the Euclidean norm of a vector and the
+    Frobenius norm of other tensors.
 
-    A norm has no derivative where it is 0; those that are made of sizes of entries have 0 there.
+    Along one axis, a number ``ord`` is the p-norm, 0 counts the nonzero entries, inf and -inf are
+    the largest and the smallest absolute value. Along two axes, ``"fro"`` is the Frobenius norm,
+    ``"nuc"`` the sum of the singular values, 2 and -2 the largest and the smallest of them, 1 and
+    -1 the largest and the smallest column sum of absolute values, inf and -inf those of row sums.
+
+    A norm isn't differentiable where it is 0; derivatives of absolute values are 0 there.
 
     Parameters
     ==========
 
-    A : a tensor; a scalar's norm is its absolute value
-    ord : which norm
-    axis : one axis for norms of vectors, two for those of matrices; None for all
-    keepdims : whether the axes stay, with length 1
+    A : a tensor; the norm of a scalar is its absolute value
+    ord : the order of the norm
+    axis : one axis for vector norms, two for matrix norms; None for all
+    keepdims : whether the axes remain, with length 1
 
     Raises
     ======
 
-    ShapeError : an axis isn't there, or an ``ord`` for more than two axes
+    ShapeError : an axis is out of range, or an ``ord`` for more than two axes
     UnsupportedError : another norm
 
     Examples
@@ -83,7 +84,7 @@ def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = F
 def vector_norm(
     x: TensorLike, ord: Order = 2, axis: Axes = None, keepdims: bool = False
 ) -> Operand:
-    """Compute the p-norm of all entries along some axes, as if these were one.
+    """Return the p-norm of the entries along some axes, as of one vector.
 
     Axes are as for :func:`sum`. Raises UnsupportedError for other norms.
 
@@ -117,8 +118,8 @@ def _matrix_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
     if p == "nuc":
         return sum_(svdvals(moveaxis(A, axes, (-2, -1))), -1)
     if p in (2, -2):
-        place = 0 if p == 2 else -1
-        return getitem(svdvals(moveaxis(A, axes, (-2, -1))), (..., place))
+        position = 0 if p == 2 else -1
+        return getitem(svdvals(moveaxis(A, axes, (-2, -1))), (..., position))
     if not isinstance(p, str) and p in (1, -1, S.Infinity, S.NegativeInfinity):
         rows, columns = axes if p.is_infinite else axes[::-1]
         total = sum_(elementwise(abs, A), columns)
@@ -129,19 +130,20 @@ def _matrix_norm(A: Operand, p: Expr | str, axes: list[int]) -> Operand:
 
 
 def _extreme(p: Expr, sizes: Operand, axes: list[int]) -> Operand:
-    # The largest size of nothing is 0, as in NumPy.
+    # The maximum of no entries is 0, as in NumPy.
     return extremum_or(sizes, axes, "max", S.Zero) if p.is_extended_positive else min_(sizes, axes)
 
 
 def cond(x: TensorLike, p: Order = None) -> Operand:
-    """Return the condition number of a matrix, or of each along the last two axes of a tensor: the
-    ratio of the largest and the smallest singular value, the inverse of that for ``p=-2``, and for
-    other norms the product of those of the matrix and of its inverse.
+    """Return the condition number of a matrix, or of each matrix along the last two axes of a
+    tensor: the ratio of the largest to the smallest singular value, its inverse for ``p=-2``, and
+    for other norms the product of the norms of the matrix and of its inverse.
 
     Raises
     ======
 
-    ShapeError : there are no two axes; another norm than 2 and -2 of matrices that aren't square
+    ShapeError : there are fewer than two axes; another norm than 2 and -2 of matrices that aren't
+        square
 
     Examples
     ========
@@ -154,7 +156,7 @@ def cond(x: TensorLike, p: Order = None) -> Operand:
     matrices = stacked_matrices(x, "cond")
     if p is None or p in (2, -2):
         values = svdvals(matrices)
-        ends = [getitem(values, (..., place)) for place in (0, -1)]
+        ends = [getitem(values, (..., k)) for k in (0, -1)]
         return divide(*(ends[::-1] if p == -2 else ends))
     matrices = square_matrices(matrices, "cond")
     return multiply(*[norm(X, p, (-2, -1)) for X in (matrices, inv(matrices))])

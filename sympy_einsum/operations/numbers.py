@@ -1,4 +1,4 @@
-"""Functions of entries as numbers: rounding, real and imaginary parts, closeness."""
+"""Entrywise functions of numbers: rounding, real and imaginary parts, closeness."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _expand = deferred("rules", "expand")
 
 
 def around(a: TensorLike, decimals: Expr | int = 0) -> Operand:
-    """Rounded to a number of decimals, halves to the even digit; a negative number of them rounds
-    to tens and hundreds.
+    """Round to a number of decimals, halves to the even digit; a negative number rounds to tens,
+    hundreds, ….
 
-    The derivative is 0. Raises UnsupportedError for decimals that aren't a known integer.
+    The derivative is 0. Raises UnsupportedError unless the decimals are an integer.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -44,11 +44,11 @@ def around(a: TensorLike, decimals: Expr | int = 0) -> Operand:
 
 
 def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None = None) -> Operand:
-    """Clip the entries to two bounds, one of which may be None, for none.
+    """Clip the entries to a lower and an upper bound; None for no bound.
 
-    Shapes are as for ``+``. The derivative is 1 within the bounds, 0 outside and 1/2 at one.
+    Shapes are as for ``+``. The derivative is 1 between the bounds, 0 outside, and 1/2 at a bound.
 
-    Raises ShapeError for shapes that don't fit.
+    Raises ShapeError for incompatible shapes.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -60,10 +60,10 @@ def clip(a: TensorLike, low: TensorLike | None = None, high: TensorLike | None =
 
 
 def real(val: TensorLike) -> Operand:
-    """Return the real part: the tensor itself, where there are no complex numbers inside.
+    """Return the real part; of an expression without complex numbers the expression itself.
 
-    Raises UnsupportedError where the parts can't be separated: in functions, such as inv, of what
-    has complex numbers inside.
+    Raises UnsupportedError where the parts can't be separated, as in functions such as inv of
+    complex tensors.
 
     >>> from sympy import I
     >>> import sympy_einsum as se
@@ -79,7 +79,7 @@ def real(val: TensorLike) -> Operand:
 
 
 def imag(val: TensorLike) -> Operand:
-    """Return the imaginary part: zeros, where there are no complex numbers inside.
+    """Return the imaginary part; of an expression without complex numbers zeros.
 
     Raises UnsupportedError where the parts can't be separated.
 
@@ -97,7 +97,7 @@ def imag(val: TensorLike) -> Operand:
 
 
 def conj(val: TensorLike) -> Operand:
-    """Return the complex conjugate: the tensor itself, where there are no complex numbers inside.
+    """Return the complex conjugate; of an expression without complex numbers the expression itself.
 
     >>> from sympy import I
     >>> import sympy_einsum as se
@@ -109,7 +109,7 @@ def conj(val: TensorLike) -> Operand:
 
 
 def as_real(val: TensorLike) -> Operand:
-    """A tensor without complex numbers inside."""
+    """Convert to an operand; UnsupportedError if it contains complex numbers."""
     val = as_operand(val)
     if holds_complex(val):
         raise UnsupportedError(
@@ -119,19 +119,19 @@ def as_real(val: TensorLike) -> Operand:
 
 
 def squared(val: Operand) -> Operand:
-    """Square the absolute values of the entries."""
+    """Return the squared absolute values of the entries."""
     if not holds_complex(val):
         return power(val, 2)
     return add(power(real(val), 2), power(imag(val), 2))
 
 
 def _without_complex(part: Operand) -> Operand:
-    """A part, multiplied out."""
+    """Expand a real or imaginary part; UnsupportedError if complex numbers remain."""
     found = _expand(part)
     if holds_complex(found):
         raise UnsupportedError(
-            "the real and imaginary parts of a function with complex numbers inside can't be "
-            "separated; keep them as two real tensors"
+            "the real and imaginary parts of a function of complex numbers can't be separated; "
+            "keep them as two real tensors"
         )
     return found
 
@@ -143,11 +143,12 @@ def isclose(
     atol: TensorLike = 1e-08,
     equal_nan: bool = False,
 ) -> Operand:
-    """Ones where two tensors are close, ``|a - b| <= atol + rtol |b|``, or equally infinite.
+    """Return ones where two tensors are close, ``|a - b| <= atol + rtol |b|``, or the same
+    infinity, and zeros elsewhere.
 
     Shapes are as for ``+``.
 
-    Raises ShapeError for shapes that don't fit.
+    Raises ShapeError for incompatible shapes.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)

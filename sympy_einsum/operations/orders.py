@@ -1,8 +1,7 @@
 """Maxima, minima and order statistics along axes.
 
-Largest (smallest) entries that tie share the derivative equally, as in JAX; a sort has that of its
-permutation. Second derivatives are zero, also at ties, where there are none.
-"""
+The derivative of a maximum or minimum is its tie-averaged subgradient, as in JAX, that of a sort is
+its permutation. Second derivatives are zero, also at ties, where they don't exist."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ from .reductions import restore_axes, sum as sum_
 
 
 def check_nonempty(A: Operand, axes: list[int], name: str) -> None:
-    """Refuse empty axes: an empty set has no largest or smallest entry."""
+    """Raise ShapeError for an empty axis, along which there is no largest or smallest entry."""
     for axis in axes:
         if shape_of(A)[axis] is S.Zero:
             raise ShapeError(
@@ -44,12 +43,12 @@ def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
 
 
 def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Return the largest entries over the given axes, over all without ``axis``.
+    """Return the largest entries over some axes, by default over all.
 
-    Entries that tie share the derivative equally: that of ``max(x)`` by x is 1 over the number of
-    largest entries at these, and 0 elsewhere.
+    The derivative of ``max(x)`` by x is tie-averaged: 1 over the number of largest entries at each
+    of them, and 0 elsewhere.
 
-    Raises ShapeError for an axis that isn't there or has no entries.
+    Raises ShapeError for an axis out of range or without entries.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -62,9 +61,9 @@ def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Return the smallest entries over the given axes, over all without ``axis``; see :func:`max`.
+    """Return the smallest entries over some axes, by default over all; see :func:`max`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -77,19 +76,19 @@ def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 def extremum_or(
     A: TensorLike, axis: Axes, name: str, otherwise: TensorLike, keepdims: bool = False
 ) -> Operand:
-    """Return the largest or smallest entries over the given axes, a default for empty axes."""
+    """Return the largest or smallest entries over some axes; a default if one is empty."""
     A = as_operand(A)
     if any(shape_of(A)[k] is S.Zero for k in as_axes(axis, order_of(A))):
-        # The sum of nothing has the shape.
+        # The sum over an empty axis has the right shape.
         return add(sum_(A, axis, keepdims), otherwise)
     return _extremum(A, axis, keepdims, name)
 
 
 def max_share(A: TensorLike, axis: Axes = None) -> Operand:
-    """The tie-averaged subgradient of :func:`max`: 1 / count at the ``count`` largest entries
-    over the given axes, 0 elsewhere. Its own derivative is zero.
+    """Return the tie-averaged subgradient of :func:`max`: 1 / count at the ``count`` largest
+    entries over some axes, 0 elsewhere. Its derivative is zero.
 
-    Raises ShapeError for an axis that isn't there or has no entries.
+    Raises ShapeError for an axis out of range or without entries.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -100,10 +99,10 @@ def max_share(A: TensorLike, axis: Axes = None) -> Operand:
 
 
 def min_share(A: TensorLike, axis: Axes = None) -> Operand:
-    """The tie-averaged subgradient of :func:`min`: 1 / count at the ``count`` smallest entries
-    over the given axes, 0 elsewhere. Its own derivative is zero.
+    """Return the tie-averaged subgradient of :func:`min`: 1 / count at the ``count`` smallest
+    entries over some axes, 0 elsewhere. Its derivative is zero.
 
-    Raises ShapeError for an axis that isn't there or has no entries.
+    Raises ShapeError for an axis out of range or without entries.
 
     >>> import sympy_einsum as se
     >>> se.lambdify(x := se.TensorSymbol("x", 3), se.min_share(x))([2, 2, 7])
@@ -120,9 +119,9 @@ def _tie_averaged_subgradient(A: TensorLike, axis: Axes, name: str) -> Operand:
 
 
 def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Compute the range, maximum minus minimum, over the given axes; see :func:`max`.
+    """Return the range, maximum minus minimum, over some axes; see :func:`max`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> se.ptp(se.TensorSymbol("x", 3))
@@ -135,12 +134,12 @@ def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
-    """Return the position of the first of the largest entries along an axis, without one in C
-    order.
+    """Return the position of the first largest entry along an axis; without an axis that among all
+    entries in C order.
 
-    It is an integer, whose derivative is zero; ``x[argmax(x)]`` is a largest entry.
+    It is an integer with derivative zero; ``x[argmax(x)]`` is the largest entry.
 
-    Raises ShapeError for an axis that isn't there or has no entries.
+    Raises ShapeError for an axis out of range or without entries.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -151,10 +150,10 @@ def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Op
 
 
 def argmin(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
-    """Return the position of the first of the smallest entries along an axis, without one in C
-    order; see :func:`argmax`.
+    """Return the position of the first smallest entry along an axis; without an axis that among all
+    entries in C order; see :func:`argmax`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> se.argmin(se.TensorSymbol("A", (2, 3)), axis=0).shape
@@ -167,19 +166,18 @@ def _first_position(A: TensorLike, axis: int | None, keepdims: bool, name: str) 
     A = as_operand(A)
     if not order_of(A):
         return S.Zero
-    along = ravel(A) if axis is None else A
-    one = 0 if axis is None else as_axis(axis, order_of(A))
-    check_nonempty(along, [one], name)
-    value = Ranking.over(along, (one,), name)
+    tensor = ravel(A) if axis is None else A
+    k = 0 if axis is None else as_axis(axis, order_of(A))
+    check_nonempty(tensor, [k], name)
+    value = Ranking.over(tensor, (k,), name)
     axes = as_axes(axis, order_of(A))
     return restore_axes(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
 def argsort(A: TensorLike, axis: int | None = -1) -> Operand:
-    """Return the positions along an axis that sort it, equal entries in their order; of all entries
-    for None.
+    """Return the positions that sort the entries along an axis stably; for None all entries.
 
-    They are integers, whose derivative is zero. Raises ShapeError for an axis that isn't there.
+    They are integers with derivative zero. Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -190,10 +188,10 @@ def argsort(A: TensorLike, axis: int | None = -1) -> Operand:
 
 
 def argcummax(A: TensorLike, axis: int = 0) -> Operand:
-    """For each position along an axis that of the largest entry up to there, the last of equal
-    ones; integers, whose derivative is zero.
+    """Return the position of the largest entry up to each position along an axis, the last of equal
+    entries; integers with derivative zero.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 4)
@@ -204,10 +202,10 @@ def argcummax(A: TensorLike, axis: int = 0) -> Operand:
 
 
 def argcummin(A: TensorLike, axis: int = 0) -> Operand:
-    """For each position along an axis that of the smallest entry up to there, the last of equal
-    ones; see :func:`argcummax`.
+    """Return the position of the smallest entry up to each position along an axis, the last of
+    equal entries; see :func:`argcummax`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> se.argcummin(se.TensorSymbol("A", (2, 3)), axis=1).shape
@@ -230,10 +228,10 @@ def _positions_along(
 
 
 def sort(A: TensorLike, axis: int | None = -1) -> Operand:
-    """Sort the entries along an axis in ascending order; all of them for None.
+    """Sort the entries along an axis in ascending order; for None all entries.
 
-    The derivative by A moves entries back to where they come from. ``sort(x)[-k:]`` are the k
-    largest ones. Raises ShapeError for an axis that isn't there, and for a scalar.
+    The derivative by A is the inverse permutation. ``sort(x)[-k:]`` are the k largest entries.
+    Raises ShapeError for an axis out of range, and for a scalar.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -244,10 +242,10 @@ def sort(A: TensorLike, axis: int | None = -1) -> Operand:
 
 
 def cummax(A: TensorLike, axis: int = 0) -> Operand:
-    """Return the largest entries up to each position along an axis: ``np.maximum.accumulate``.
+    """Return the largest entry up to each position along an axis: ``np.maximum.accumulate``.
 
-    The derivative belongs to the last of equal entries. Raises ShapeError for an axis that isn't
-    there, and for a scalar.
+    The derivative is that of the last of equal entries. Raises ShapeError for an axis out of range,
+    and for a scalar.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 4)
@@ -258,10 +256,10 @@ def cummax(A: TensorLike, axis: int = 0) -> Operand:
 
 
 def cummin(A: TensorLike, axis: int = 0) -> Operand:
-    """Return the smallest entries up to each position along an axis: ``np.minimum.accumulate``; see
+    """Return the smallest entry up to each position along an axis: ``np.minimum.accumulate``; see
     :func:`cummax`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> se.cummin(se.TensorSymbol("A", (2, 3)), axis=1).shape

@@ -1,4 +1,4 @@
-"""Padding beyond the ends of axes."""
+"""Padding of tensors along axes."""
 
 from __future__ import annotations
 
@@ -55,28 +55,28 @@ def pad(
     stat_length: Widths | None = None,
     reflect_type: str = "even",
 ) -> Operand:
-    """A frame around a tensor. All numbers are one for all ends, a pair for the ends of each axis,
-    or a pair for each axis.
+    """Pad a tensor. Widths and values are one for all ends, a pair for the ends of each axis, or a
+    pair per axis.
 
     Parameters
     ==========
 
     A : a tensor
-    pad_width : how many entries come before and after each axis; also by axes, as ``{-1: (1, 2)}``
-    mode : ``constant`` entries, the ``edge``, a ``linear_ramp`` from the edge, the ``maximum``,
-        ``mean``, ``median`` or ``minimum`` of the entries at the end, the reflection at the edge
-        (``reflect``, which leaves out the edge itself, and ``symmetric``), or the other end
+    pad_width : the numbers of entries before and after each axis; also by axes, as ``{-1: (1, 2)}``
+    mode : ``constant`` entries, the ``edge`` entry, a ``linear_ramp`` from the edge, the
+        ``maximum``, ``mean``, ``median`` or ``minimum`` of the entries at that end, the reflection
+        at the edge (``reflect``, without the edge itself, and ``symmetric``), or the opposite end
         (``wrap``)
-    constant_values, end_values : the constants, and what ramps end at
-    stat_length : of how many entries the maximum and its like are taken, if not of all
+    constant_values, end_values : the constants, and the last values of ramps
+    stat_length : the number of entries of which a statistic is taken, by default all
     reflect_type : ``even``, or ``odd`` for twice the edge minus the reflection
 
     Raises
     ======
 
     TensorError : another mode
-    ShapeError : numbers that don't fit the axes; a reflection longer than an axis of symbolic
-        length, when the function is called
+    ShapeError : numbers for another number of axes; when the compiled function is called, a
+        reflection longer than an axis of symbolic length
 
     Examples
     ========
@@ -95,9 +95,9 @@ def pad(
         raise TensorError(f"pad supports the modes {', '.join(MODES)}, not {str(mode)[:80]!r}")
     if mode == "constant":
         values = _pairs(constant_values, order, "constant_values", _constant)
-        alike = {value for pair in values for value in pair}
-        if len(alike) == 1:
-            return _constant_pad(A, widths, *alike)
+        distinct = {value for pair in values for value in pair}
+        if len(distinct) == 1:
+            return _constant_pad(A, widths, *distinct)
     elif mode == "linear_ramp":
         values = _pairs(end_values, order, "end_values", _constant)
     elif mode in _STATISTICS:
@@ -117,7 +117,7 @@ def pad(
     return A
 
 
-# --- what stands before and after one axis
+# --- the entries before and after one axis
 
 Frame: TypeAlias = Callable[[Operand, int, Pair[Expr], Pair[Any]], Sequence[Operand]]
 
@@ -143,13 +143,13 @@ def _edge_frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -
 
 
 def _ramps(A: Operand, axis: int, widths: Pair[Expr], values: Pair[Expr]) -> Sequence[Operand]:
-    """Return end + (edge - end) k / width for k = 0, 1, …, reversed behind the axis."""
+    """Return end + (edge - end) k / width for k = 0, 1, …, reversed after the axis."""
     found = []
     for k, (edge, width, end) in enumerate(zip(_edges(A, axis), widths, values, strict=True)):
         shape = [width if other == axis else S.One for other in range(order_of(A))]
-        share = multiply(counting(width), 1 / width) if width else Ones(width)
-        share = reshape(flip(share) if k else share, tuple(shape))
-        found.append(add(end, multiply(subtract(edge, end), share)))
+        weights = multiply(counting(width), 1 / width) if width else Ones(width)
+        weights = reshape(flip(weights) if k else weights, tuple(shape))
+        found.append(add(end, multiply(subtract(edge, end), weights)))
     return found
 
 
@@ -167,8 +167,8 @@ def _statistic(of: Callable[..., Operand]) -> Frame:
     ) -> Sequence[Operand]:
         length = shape_of(A)[axis]
         first, last = [
-            length if own is None else Min(own, length) if length.is_Integer else own
-            for own in counts
+            length if count is None else Min(count, length) if length.is_Integer else count
+            for count in counts
         ]
         ends = [slice_along(A, axis, 0, first), slice_along(A, axis, length - last, length)]
         return [
@@ -180,27 +180,29 @@ def _statistic(of: Callable[..., Operand]) -> Frame:
 
 
 Bounds: TypeAlias = tuple[Expr | int | None, ...]
-# For each mode the slices before and after an axis, given its length and their lengths.
+# For each mode the slices before and after an axis, given its length and the widths.
 _SLICES: dict[str, Callable[[Expr, Expr, Expr], tuple[Bounds, Bounds]]] = {
-    "reflect": lambda n, a, b: ((a, 0, -1), (n - 2, _behind(n - 2 - b), -1)),
-    "symmetric": lambda n, a, b: ((a - 1, None, -1), (n - 1, _behind(n - 1 - b), -1)),
+    "reflect": lambda n, a, b: ((a, 0, -1), (n - 2, _reversed_stop(n - 2 - b), -1)),
+    "symmetric": lambda n, a, b: ((a - 1, None, -1), (n - 1, _reversed_stop(n - 1 - b), -1)),
     "wrap": lambda n, a, b: ((n - a, n), (0, b)),
 }
 
 
-def _behind(stop: Expr) -> Expr | None:
-    """Return the bound of a slice to the front, where -1 would count from the end."""
+def _reversed_stop(stop: Expr) -> Expr | None:
+    """Return the bound of a slice with a negative step: None in place of -1, which would count from
+    the end."""
     return None if stop == -1 else stop
 
 
 def _is_beyond(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> bool:
-    """Tell whether there are fewer entries than are asked for."""
+    """Tell whether a width exceeds the number of entries of the axis."""
     longest = shape_of(A)[axis] - (1 if mode == "reflect" else 0)
     return any((longest - width).is_negative for width in widths)
 
 
 def _indexed_frame(mode: str) -> Frame:
-    """Entries at other positions: slices, and positions one by one beyond the length of an axis."""
+    """Return a frame of entries of the tensor: slices, or gathered entries if the widths exceed the
+    axis."""
 
     def frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
         if _is_beyond(A, axis, widths, mode):
@@ -221,11 +223,11 @@ def _gathered_frame(A: Operand, axis: int, widths: Pair[Expr], mode: str) -> Seq
         )
     positions = np.pad(np.arange(int(length)), [int(n) for n in widths], mode)  # type: ignore[call-overload]
     first = int(widths[0])
-    return [take(A, own, axis) for own in (positions[:first], positions[first + int(length) :])]
+    return [take(A, k, axis) for k in (positions[:first], positions[first + int(length) :])]
 
 
 def _reflected_frame(mode: str) -> Frame:
-    """Twice the edge minus the reflection."""
+    """Return a frame of twice the edge minus the reflection."""
 
     def frame(A: Operand, axis: int, widths: Pair[Expr], values: Pair[None]) -> Sequence[Operand]:
         if _is_beyond(A, axis, widths, mode):
@@ -248,11 +250,11 @@ MODES: Mapping[str, Frame] = {
 }
 
 
-# --- numbers for the ends of axes
+# --- widths and values of the ends of axes
 
 
 def _constant_pad(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) -> Operand:
-    """Pad a tensor with a constant: zero-pad it, and add the value outside of it."""
+    """Pad with a constant: zero-pad, and add the value outside of the tensor."""
     padded = zero_pad(A, widths)
     if value is S.Zero:
         return padded
@@ -261,17 +263,17 @@ def _constant_pad(A: Operand, widths: Sequence[tuple[Expr, Expr]], value: Expr) 
 
 
 def zero_pad(A: Operand, widths: Sequence[tuple[Expr, Expr]]) -> Operand:
-    """Pad a tensor with zeros: along each axis ``widths`` gives the number before and after."""
+    """Pad with zeros; ``widths`` are the numbers before and after each axis."""
     order = order_of(A)
     operands, terms, output = [A], [tuple(range(order))], list(range(order))
     lengths = dict(enumerate(shape_of(A)))
     for axis, (before, after) in enumerate(widths):
-        whole = lengths[axis] + before + after
-        if not same_length(lengths[axis], whole):
-            operands.append(Selection(whole, before, 1, lengths[axis]))
+        padded = lengths[axis] + before + after
+        if not same_length(lengths[axis], padded):
+            operands.append(Selection(padded, before, 1, lengths[axis]))
             terms.append((axis, order + axis))
             output[axis] = order + axis
-            lengths[order + axis] = whole
+            lengths[order + axis] = padded
     return contract(operands, terms, output, lengths)
 
 
@@ -283,23 +285,23 @@ def _count(value: Length | None) -> Expr | None:
     return None if value is None else as_length(value)
 
 
-def _by_axis(given: Widths, order: int) -> Any:
-    """Return the widths of all axes from a mapping of some."""
-    if not isinstance(given, Mapping):
-        return given
+def _by_axis(value: Widths, order: int) -> Any:
+    """Return the widths of all axes from a mapping from axes to widths."""
+    if not isinstance(value, Mapping):
+        return value
     widths: list[Any] = [(0, 0)] * order
-    for axis, width in given.items():
+    for axis, width in value.items():
         widths[as_axis(axis, order)] = width if isinstance(width, (tuple, list)) else (width, width)
     return widths
 
 
-def _pairs(given: Any, order: int, name: str, read: Callable[[Any], T]) -> list[Pair[T]]:
-    """NumPy's forms: a number for all, a pair for all, a pair for each axis."""
-    rows: list[Any] = list(given) if isinstance(given, (tuple, list, np.ndarray)) else [given]
+def _pairs(value: Any, order: int, name: str, read: Callable[[Any], T]) -> list[Pair[T]]:
+    """Convert NumPy's forms, one number, one pair, or a pair per axis, to a pair per axis."""
+    rows: list[Any] = list(value) if isinstance(value, (tuple, list, np.ndarray)) else [value]
     nested = [isinstance(row, (tuple, list, np.ndarray)) for row in rows]
     pairs = [tuple(row) for row in rows] if all(nested) else [tuple(rows)]
     pairs = [pair * 2 if len(pair) == 1 else pair for pair in pairs]
     pairs *= order if len(pairs) == 1 else 1
     if len(pairs) != order or any(len(pair) != 2 for pair in pairs):
-        raise ShapeError(f"{name} {given!r} doesn't fit a tensor of order {order}")
+        raise ShapeError(f"{name} {value!r} doesn't fit a tensor of order {order}")
     return [(read(before), read(after)) for before, after in pairs]

@@ -1,5 +1,4 @@
-"""Splitting, flipping, rolling and repeating along axes, as slices and concatenations of slices.
-NumPy's functions of these names say what each does."""
+"""Splitting, flipping, rolling and repeating along axes, as slices and concatenations."""
 
 from __future__ import annotations
 
@@ -25,25 +24,25 @@ from .axes import Axes, as_axes, as_axis, broadcast_to, expand_dims, ravel, resh
 from .indexing import getitem
 from .joining import concatenate
 
-# Tensors, or nested lists of such.
+# A tensor, or nested lists of tensors.
 Nested: TypeAlias = Any
 
 
 def slice_along(A: Operand, axis: int, *bounds: Expr | int | None) -> Operand:
-    """A slice of an axis."""
+    """Slice one axis."""
     return getitem(A, (*[slice(None)] * axis, slice(*bounds)))
 
 
-def _known_integer(length: Expr, what: str) -> int:
+def _as_integer(length: Expr, what: str) -> int:
     if not length.is_Integer:
         raise UnsupportedError(f"{what} needs a numeric length, not {length}")
     return int(length)
 
 
 def flip(A: TensorLike, axis: Axes = None) -> Operand:
-    """Reverse the entries along some axes, all without ``axis``.
+    """Reverse the entries along some axes, by default along all.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> se.flip(se.TensorSymbol("x", 3)) == se.TensorSymbol("x", 3)[::-1]
@@ -58,11 +57,11 @@ def flip(A: TensorLike, axis: Axes = None) -> Operand:
 
 
 def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> Operand:
-    """Roll the entries along axes: what leaves at the end comes in at the start. Without ``axis``
-    roll all of them in C order.
+    """Roll the entries along axes; entries beyond the end reappear at the start. By default roll
+    all entries in C order.
 
-    Raises ShapeError for an axis that isn't there, UnsupportedError for a shift that isn't known to
-    be shorter than its axis.
+    Raises ShapeError for an axis out of range, UnsupportedError for a shift that isn't provably
+    shorter than its axis.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -77,8 +76,8 @@ def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> 
     axes *= len(shifts) if len(axes) == 1 else 1
     if len(shifts) != len(axes):
         raise ShapeError(f"roll got {len(shifts)} shifts for {len(axes)} axes")
-    for own, number in zip(axes, shifts, strict=True):
-        A = _rolled(A, as_scalar(number, "a shift"), as_axis(own, order_of(A)))
+    for k, number in zip(axes, shifts, strict=True):
+        A = _rolled(A, as_scalar(number, "a shift"), as_axis(k, order_of(A)))
     return A
 
 
@@ -90,15 +89,16 @@ def _rolled(A: Operand, shift: Expr, axis: int) -> Operand:
         shift = Integer(int(shift) % max(int(length), 1))
     if shift is S.Zero:
         return A
-    # Symbolic shifts and lengths: what is cut lies on the axis, which is checked with numbers.
-    place = -shift if shift.is_nonpositive else length - shift
-    return concatenate([slice_along(A, axis, place, None), slice_along(A, axis, None, place)], axis)
+    # With symbols it is checked when the function is called that the position is on the axis.
+    start = -shift if shift.is_nonpositive else length - shift
+    return concatenate([slice_along(A, axis, start, None), slice_along(A, axis, None, start)], axis)
 
 
 def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
-    """Split a tensor along an axis into ``sections`` equal pieces, or at the given positions.
+    """Split along an axis into a number of equal parts, or at the given positions.
 
-    Raises ShapeError where the axis can't be divided so, UnsupportedError where that isn't known.
+    Raises ShapeError if the number doesn't divide the axis, UnsupportedError if that can't be
+    decided.
 
     >>> import sympy_einsum as se
     >>> [piece.shape for piece in se.split(se.TensorSymbol("x", 6), [1, 4])]
@@ -118,24 +118,23 @@ def split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> lis
             )
         if width.is_integer is None:
             raise UnsupportedError(
-                f"it isn't known whether {count} divides {length}, the length of axis {axis}; give "
-                "the positions between the pieces"
+                f"it can't be decided whether {count} divides {length}, the length of axis {axis}; "
+                "give the positions between the parts"
             )
         bounds = [k * width for k in range(1, count)]
     else:
         bounds = [as_scalar(b, "a position") for b in as_list(sections, "positions")]
-    return _pieces_between(A, axis, bounds)
+    return _slices_between(A, axis, bounds)
 
 
-def _pieces_between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
+def _slices_between(A: Operand, axis: int, bounds: Sequence[Expr]) -> list[Operand]:
     return [slice_along(A, axis, a, b) for a, b in pairwise([None, *bounds, None])]
 
 
 def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) -> list[Operand]:
-    """Split a tensor along an axis into pieces whose lengths may differ by one.
+    """Split along an axis into a number of parts whose lengths differ by at most one.
 
-    Raises UnsupportedError for an axis without a number for its length, ShapeError for one that
-    isn't there.
+    Raises UnsupportedError for an axis of symbolic length, ShapeError for one out of range.
 
     >>> import sympy_einsum as se
     >>> [piece.shape for piece in se.numpy.array_split(se.TensorSymbol("x", 5), 2)]
@@ -145,14 +144,14 @@ def array_split(A: TensorLike, sections: int | Sequence[Length], axis: int = 0) 
     axis = as_axis(axis, order_of(A))
     if not isinstance(sections, (int, np.integer, Integer)) or sections < 1:
         return split(A, sections, axis)
-    length, count = _known_integer(shape_of(A)[axis], "array_split"), int(sections)
+    length, count = _as_integer(shape_of(A)[axis], "array_split"), int(sections)
     longer = length % count
     bounds = [k * (length // count) + min(k, longer) for k in range(1, count)]
-    return _pieces_between(A, axis, [Integer(b) for b in bounds])
+    return _slices_between(A, axis, [Integer(b) for b in bounds])
 
 
 def tile(A: TensorLike, reps: Length | Sequence[Length]) -> Operand:
-    """Repeat a tensor as a whole, ``reps`` times along each of the last axes; new axes come first.
+    """Repeat a tensor ``reps`` times along each of the last axes, or along new leading axes.
 
     >>> import sympy_einsum as se
     >>> se.tile(se.TensorSymbol("X", 2, 3), (2, 1, 4)).shape
@@ -163,16 +162,16 @@ def tile(A: TensorLike, reps: Length | Sequence[Length]) -> Operand:
     times = [S.One] * (order_of(A) - len(times)) + times
     shape = (S.One,) * (len(times) - order_of(A)) + tuple(shape_of(A))
     split_shape = [n for pair in zip((S.One,) * len(shape), shape, strict=True) for n in pair]
-    wide = [n for pair in zip(times, shape, strict=True) for n in pair]
-    whole = [m * n for m, n in zip(times, shape, strict=True)]
-    return reshape(broadcast_to(reshape(A, tuple(split_shape)), tuple(wide)), tuple(whole))
+    extended = [n for pair in zip(times, shape, strict=True) for n in pair]
+    result = [m * n for m, n in zip(times, shape, strict=True)]
+    return reshape(broadcast_to(reshape(A, tuple(split_shape)), tuple(extended)), tuple(result))
 
 
 def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = None) -> Operand:
-    """Repeat every entry ``repeats`` times in a row along an axis, by default in C order. With a
-    number for each entry the axis needs a length that is a number.
+    """Repeat every entry ``repeats`` times along an axis, by default in C order. One number per
+    entry requires an axis of numeric length.
 
-    Raises ShapeError unless the number of ``repeats`` is 1 or the length of the axis.
+    Raises ShapeError unless ``repeats`` is one number or one per entry.
 
     >>> import sympy_einsum as se
     >>> se.repeat(se.TensorSymbol("X", 2, 3), 2, axis=1).shape
@@ -184,29 +183,29 @@ def repeat(A: TensorLike, repeats: Length | Sequence[int], axis: int | None = No
     axis = as_axis(axis, order_of(A))
     length = shape_of(A)[axis]
     if isinstance(repeats, (tuple, list)) or (isinstance(repeats, np.ndarray) and repeats.ndim):
-        times_of = [_known_integer(as_length(n), "repeat") for n in as_list(repeats, "numbers")]
+        times_of = [_as_integer(as_length(n), "repeat") for n in as_list(repeats, "numbers")]
         if len(times_of) != 1:
             if not same_length(length, Integer(len(times_of))):
                 raise ShapeError(
                     f"repeat got {len(times_of)} numbers for an axis of length {length}"
                 )
-            pieces = [slice_along(A, axis, k, k + 1) for k in range(len(times_of))]
+            entries = [slice_along(A, axis, k, k + 1) for k in range(len(times_of))]
             return concatenate(
-                [repeat(p, n, axis) for p, n in zip(pieces, times_of, strict=True)], axis
+                [repeat(e, n, axis) for e, n in zip(entries, times_of, strict=True)], axis
             )
         (repeats,) = times_of
     times = as_length(repeats)
     shape = list(shape_of(A))
-    wide = (*shape[: axis + 1], times, *shape[axis + 1 :])
-    whole = (*shape[:axis], length * times, *shape[axis + 1 :])
-    return reshape(broadcast_to(expand_dims(A, axis + 1), wide), whole)
+    extended = (*shape[: axis + 1], times, *shape[axis + 1 :])
+    result = (*shape[:axis], length * times, *shape[axis + 1 :])
+    return reshape(broadcast_to(expand_dims(A, axis + 1), extended), result)
 
 
 def block(arrays: Nested) -> Operand:
-    """A tensor put together from nested lists of blocks: the innermost lists along the last axis,
-    those around them along the one before.
+    """Assemble a tensor from nested lists of blocks: the innermost lists along the last axis, the
+    next along the one before.
 
-    Raises ShapeError where blocks don't fit together, TensorError where lists are nested unevenly.
+    Raises ShapeError for blocks of incompatible shapes, TensorError for unevenly nested lists.
 
     >>> import sympy_einsum as se
     >>> A, B = se.TensorSymbol("A", 2, 2), se.TensorSymbol("B", 2, 3)

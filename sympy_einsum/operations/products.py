@@ -1,4 +1,4 @@
-"""Products: einsum, and the named ones that NumPy and linear algebra have."""
+"""Products: einsum, and those that NumPy and linear algebra name."""
 
 from __future__ import annotations
 
@@ -41,30 +41,30 @@ def einsum(
 ) -> Operand:
     """Multiply tensors by an index string [W, §3–4].
 
-    The list form of ``numpy.einsum`` is understood too, ``einsum(A, [0, 1], x, [1], [0])``; its
-    indices are arbitrary integers.
+    The list form of ``numpy.einsum`` is also allowed, ``einsum(A, [0, 1], x, [1], [0])``, with any
+    integers as indices.
 
     Parameters
     ==========
 
     subscripts : str
         One index string per operand and, after ``->``, the output: ``"ij,jk->ik"``. The same
-        letter may occur several times in an operand (a diagonal is taken) and in the output (a
-        diagonal is filled, ``"i->ii"``). Without ``->`` the output is found by NumPy's rule.
-        ``...`` stands for further axes, aligned from the right. An axis of length 1 stretches
-        to the length that its index has in another operand, as in NumPy.
+        letter may be repeated in an operand (its diagonal is taken) and in the output (a diagonal
+        is written, ``"i->ii"``). Without ``->`` the output is that of NumPy's rule. ``...``
+        stands for further axes, aligned from the right. An axis of length 1 is broadcast to the
+        length that its index has in another operand, as in NumPy.
     operands : tensor expressions, arrays or scalars
 
     Returns
     =======
 
-    A tensor expression; for an empty output a SymPy scalar.
+    A tensor expression; a SymPy scalar if the output is empty.
 
     Raises
     ======
 
     ParseError : the index string can't be read, or an output index occurs in no operand
-    ShapeError : the order of an operand doesn't fit its indices, or two lengths of one index differ
+    ShapeError : an operand has another number of axes than indices, or an index has two lengths
 
     Examples
     ========
@@ -83,14 +83,15 @@ def einsum(
         orders = [order_of(tensor) for tensor in tensors]
         inputs, output = parse_subscripts(subscripts, orders)
         return contract_checked(tensors, inputs, output, subscripts, stretches=True)
-    tensors, terms, given = _list_form([subscripts, *operands])
+    tensors, terms, explicit = _list_form([subscripts, *operands])
     shown = ",".join(str(list(term)) for term in terms)
-    inputs, output = resolve_labels(terms, given, [order_of(t) for t in tensors], shown)
+    inputs, output = resolve_labels(terms, explicit, [order_of(t) for t in tensors], shown)
     return contract_checked(tensors, inputs, output, shown, stretches=True)
 
 
 def _list_form(items: Sequence[Any]) -> tuple[list[Operand], list[Labels], Labels | None]:
-    """Operands and labels of ``einsum(A, [0, 1], x, [1], [0])``."""
+    """Return operands, labels, and the output if there is one, of ``einsum(A, [0, 1], x, [1],
+    [0])``."""
     tensors = [as_operand(item) for item in items[0 : len(items) // 2 * 2 : 2]]
     terms = items[1::2]
     output = items[-1] if len(items) % 2 else None
@@ -99,7 +100,7 @@ def _list_form(items: Sequence[Any]) -> tuple[list[Operand], list[Labels], Label
 
 
 def _as_labels(term: Iterable[Any]) -> Labels:
-    """One operand's labels: integers of any kind and an ellipsis, in any sequence."""
+    """Convert the labels of one operand: a sequence of integers and an ellipsis."""
     try:
         if not isinstance(term, (str, TensorExpr)):
             return [label if label is Ellipsis else operator.index(label) for label in term]
@@ -112,10 +113,10 @@ def _as_labels(term: Iterable[Any]) -> Labels:
 
 
 def matmul(a: TensorLike, b: TensorLike) -> Operand:
-    """Multiply matrices as NumPy does: vectors are rows on the left and columns on the right, axes
-    before the last two are a stack and stretch.
+    """Multiply matrices as NumPy does: a vector is a row on the left and a column on the right;
+    axes before the last two are broadcast.
 
-    Raises ShapeError for shapes that don't fit.
+    Raises ShapeError for incompatible shapes.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -139,9 +140,10 @@ def matmul(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def dot(a: TensorLike, b: TensorLike) -> Operand:
-    """``numpy.dot``: the last axis of ``a`` with the second to last of ``b`` (or its only one).
+    """Contract the last axis of ``a`` with the second to last of ``b``, or its only one;
+    ``numpy.dot``.
 
-    Raises ShapeError when the lengths differ.
+    Raises ShapeError if the lengths differ.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -156,11 +158,11 @@ def dot(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Axes] = 2) -> Operand:
-    """``numpy.tensordot``: sum over the last ``axes`` of ``a`` and the first of ``b``, or over
-    two lists of axes.
+    """Sum over the last ``axes`` of ``a`` and the first ones of ``b``, or over two lists of axes;
+    ``numpy.tensordot``.
 
-    The result has the other axes of ``a``, then those of ``b``. Raises ShapeError when two lengths
-    differ or the lists have different lengths.
+    The result has the other axes of ``a``, then those of ``b``. Raises ShapeError if two lengths
+    differ, or the lists have different lengths.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -188,9 +190,9 @@ def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Axes] = 2) -> O
 
 
 def inner(a: TensorLike, b: TensorLike) -> Operand:
-    """``numpy.inner``: sum over the last axes of both.
+    """Contract the last axes of both; ``numpy.inner``.
 
-    The result has the other axes of ``a``, then those of ``b``. Raises ShapeError when the lengths
+    The result has the other axes of ``a``, then those of ``b``. Raises ShapeError if the lengths
     differ.
 
     >>> import sympy_einsum as se
@@ -206,9 +208,9 @@ def inner(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def outer(a: TensorLike, b: TensorLike) -> Operand:
-    """``numpy.outer``: the matrix of products of the entries of both, taken as vectors.
+    """Return the matrix of products of the entries of two tensors, as vectors; ``numpy.outer``.
 
-    Its shape is (entries of ``a``, entries of ``b``).
+    Its shape is (size of ``a``, size of ``b``).
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -221,9 +223,9 @@ def outer(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def vdot(a: TensorLike, b: TensorLike) -> Operand:
-    """Sum the products of corresponding entries, the first conjugate.
+    """Return the scalar product of the entries, with the first tensor conjugated.
 
-    Raises ShapeError when they have different numbers of entries.
+    Raises ShapeError for different numbers of entries.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -238,9 +240,10 @@ def vdot(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def kron(a: TensorLike, b: TensorLike) -> Operand:
-    """Compute the Kronecker product; of two matrices the blocks a_ij B.
+    """Return the Kronecker product; of two matrices the block matrix of a_ij B.
 
-    Each length is the product of the two; a tensor of lower order gets axes of length 1 in front.
+    Each length is the product of the lengths; a tensor of lower order gets leading axes of length
+    1.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -260,9 +263,9 @@ def kron(a: TensorLike, b: TensorLike) -> Operand:
 
 
 def vec(A: TensorLike) -> Operand:
-    """Stack the columns of a matrix as one vector; a vector stays.
+    """Stack the columns of a matrix into a vector; return a vector unchanged.
 
-    This is the vec of matrix calculus [1]; :func:`ravel` puts the rows one after the other.
+    This is vec of matrix calculus [1]; :func:`ravel` concatenates the rows.
 
     Raises ShapeError for a tensor of order 3 or more.
 
@@ -283,7 +286,7 @@ def vec(A: TensorLike) -> Operand:
 
 
 def to_kronecker(derivative: TensorLike, order: int) -> Operand:
-    """A derivative as the matrix ∂vec(Y)/∂vec(X)ᵀ, whose formula has Kronecker products [1].
+    """Return a derivative as the matrix ∂vec(Y)/∂vec(X)ᵀ, whose formula has Kronecker products [1].
 
     Parameters
     ==========
@@ -295,9 +298,8 @@ def to_kronecker(derivative: TensorLike, order: int) -> Operand:
     Returns
     =======
 
-    A matrix with as many rows as Y has entries, and a column for each entry of X, both numbered
-    down the columns. In formulas, ``⊗`` is the Kronecker product and ``K`` the commutation matrix,
-    K vec(X) = vec(Xᵀ).
+    A matrix with a row for each entry of vec(Y) and a column for each entry of vec(X). In formulas,
+    ``⊗`` is the Kronecker product and ``K`` the commutation matrix, K vec(X) = vec(Xᵀ).
 
     Raises
     ======

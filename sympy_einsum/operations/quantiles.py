@@ -1,4 +1,4 @@
-"""Quantiles: interpolated order statistics, with their derivatives."""
+"""Quantiles: interpolated order statistics."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ def quantile(
     keepdims: bool = False,
     weights: TensorLike | None = None,
 ) -> Operand:
-    """Return the quantile of entries along some axes, of all for None: by interpolation between the
-    two sorted entries around the place q (n - 1) [HF, definition 7]. Of entries with one that is no
-    number it is none.
+    """Return the quantile of the entries along some axes, by default of all: interpolate between
+    the two sorted entries around the position q (n - 1) [HF, definition 7]. If an entry is nan the
+    result is nan.
 
     Parameters
     ==========
 
     A : a tensor
-    q : a number between 0 and 1, or an array of some, whose axes come first in the result
+    q : a number between 0 and 1, or an array of them, whose axes come first in the result
     axis : an axis, several, or None
     method : ``"linear"``, or another of NumPy's methods [HF, definitions 1 to 9]
-    keepdims : whether the axes stay, with length 1
-    weights : how often each entry counts, a tensor of the same shape; by ``inverted_cdf`` only
+    keepdims : whether the axes remain, with length 1
+    weights : the weight of each entry, a tensor of the same shape; for ``inverted_cdf`` only
 
     Raises
     ======
 
     TensorError : q isn't between 0 and 1
     UnsupportedError : another method
-    ShapeError : an axis isn't there, or has no entries; weights of another shape
+    ShapeError : an axis is out of range or has no entries; weights of another shape
 
     Examples
     ========
@@ -82,7 +82,7 @@ def nanquantile(
     keepdims: bool = False,
     weights: TensorLike | None = None,
 ) -> Operand:
-    """Return the quantile of those entries that are numbers; nan of none. Otherwise as
+    """Return the quantile of the entries that aren't nan; nan if all are. Otherwise as
     :func:`quantile`.
 
     >>> import numpy as np
@@ -92,9 +92,9 @@ def nanquantile(
     3.0
     """
     if weights is not None:
-        # nan is sorted to the end, behind all entries that count.
-        are = compare(Eq, elementwise(isnan, A), 0)
-        weights = where(are, weights, 0)
+        # A nan is sorted to the end; it gets the weight 0.
+        is_number = compare(Eq, elementwise(isnan, A), 0)
+        weights = where(is_number, weights, 0)
     return _over_probabilities(_nanquantile, A, q, axis, method, keepdims, weights)
 
 
@@ -107,7 +107,7 @@ def _over_probabilities(
     keepdims: bool,
     weights: TensorLike | None,
 ) -> Operand:
-    """Return the quantiles for all probabilities, from those of one along one axis."""
+    """Return the quantiles of all probabilities, given the function for one along one axis."""
     if isinstance(q, (list, tuple, np.ndarray, Constant)):
         probabilities = np.asarray(q.array if isinstance(q, Constant) else q)
         if not probabilities.size:
@@ -119,9 +119,9 @@ def _over_probabilities(
         return reshape(stack(values), (*probabilities.shape, *shape_of(values[0])))
     A = as_operand(A)
     probability = _exact(as_scalar(q, "q"))
-    if not isinstance(method, str) or method not in _PLACES:
+    if not isinstance(method, str) or method not in _POSITIONS:
         raise UnsupportedError(
-            f"quantile supports the methods {', '.join(_PLACES)}, not {method!r}"
+            f"quantile supports the methods {', '.join(_POSITIONS)}, not {method!r}"
         )
     axes = as_axes(axis, order_of(A))
     if not axes:
@@ -137,7 +137,7 @@ def _over_probabilities(
 
 
 def _merge_axes(A: Operand, axes: list[int]) -> tuple[Operand, int]:
-    """A tensor with some axes as one, and its place."""
+    """Merge some axes of a tensor into one; return it with the number of that axis."""
     if len(axes) == 1:
         return A, axes[0]
     others = [axis for axis in range(order_of(A)) if axis not in axes]
@@ -146,32 +146,32 @@ def _merge_axes(A: Operand, axes: list[int]) -> tuple[Operand, int]:
 
 
 def _exact(q: Expr) -> Expr:
-    """Convert a probability to a fraction: n times a float would be rounded at integers."""
+    """Convert a probability to a fraction: n times a float could be rounded to an integer."""
     if not (q.is_number and 0 <= q <= 1):
         raise TensorError(f"the probability of a quantile lies between 0 and 1, not {q}")
     return Rational(str(q)) if q.is_Float else q
 
 
-def _to_even(place: Expr) -> Expr:
+def _to_even(position: Expr) -> Expr:
     """Round to the nearest integer, half to even."""
-    return floor(place / 2 + Rational(1, 4)) + ceiling(place / 2 - Rational(1, 4))
+    return floor(position / 2 + Rational(1, 4)) + ceiling(position / 2 - Rational(1, 4))
 
 
 def _plotting_position(alpha: Rational, beta: Rational) -> Callable[[Expr, Expr], Expr]:
     return lambda n, q: n * q + alpha + q * (1 - alpha - beta) - 1
 
 
-# The places among n sorted entries of which one is taken, or between which is interpolated; those
-# of the last ones may lie beyond the first entry or the last, which then are taken [HF, 2–9].
-_PLACES: dict[str, Callable[[Expr, Expr], Expr]] = {
+# The position among n sorted entries, between which is interpolated; those of the second table may
+# be before the first entry or after the last, and are clipped then [HF, 2–9].
+_POSITIONS: dict[str, Callable[[Expr, Expr], Expr]] = {
     "linear": lambda n, q: q * (n - 1),
     "lower": lambda n, q: floor(q * (n - 1)),
     "higher": lambda n, q: ceiling(q * (n - 1)),
     "midpoint": lambda n, q: (floor(q * (n - 1)) + ceiling(q * (n - 1))) / 2,
     "nearest": lambda n, q: _to_even(q * (n - 1)),
 }
-_INSIDE = tuple(_PLACES)
-_PLACES |= {
+_UNCLIPPED = tuple(_POSITIONS)
+_POSITIONS |= {
     "inverted_cdf": lambda n, q: ceiling(n * q) - 1,
     "averaged_inverted_cdf": lambda n, q: (floor(n * q) + ceiling(n * q) - 1) / 2,
     "closest_observation": lambda n, q: _to_even(n * q) - 1,
@@ -185,27 +185,27 @@ _PLACES |= {
 
 def _quantile(A: Operand, axis: int, probability: Expr, method: str) -> Operand:
     entries, length = sort(A, axis), shape_of(A)[axis]
-    place = _PLACES[method](length, probability)
-    exact = probability * (length - 1) if method in _INSIDE else place
-    below = floor(exact)
+    position = _POSITIONS[method](length, probability)
+    exact = probability * (length - 1) if method in _UNCLIPPED else position
+    lower = floor(exact)
     ends = [
-        end if method in _INSIDE else _clipped_position(end, length)
-        for end in (below, ceiling(exact))
+        end if method in _UNCLIPPED else _clipped_position(end, length)
+        for end in (lower, ceiling(exact))
     ]
-    if place.is_integer:
-        ends = [place if method in _INSIDE else _clipped_position(place, length)] * 2
+    if position.is_integer:
+        ends = [position if method in _UNCLIPPED else _clipped_position(position, length)] * 2
     value = _entry_at(entries, axis, ends[0])
     if ends[0] != ends[1]:
         upper = _entry_at(entries, axis, ends[1])
-        value = add(multiply(below + 1 - place, value), multiply(place - below, upper))
-    # Where one is nan, the last of sorted entries is.
+        value = add(multiply(lower + 1 - position, value), multiply(position - lower, upper))
+    # A nan is sorted to the end.
     return elementwise(unless_nan, value, _entry_at(entries, axis, length - 1))
 
 
 def _weighted_quantile(
     A: Operand, weights: Operand, axes: list[int], probability: Expr, method: str
 ) -> Operand:
-    """Return the first sorted entry at which the cumulative weight is positive and reaches the
+    """Return the first sorted entry whose cumulative weight is positive and reaches the
     probability."""
     if method != "inverted_cdf":
         raise UnsupportedError(f"quantile takes weights with method='inverted_cdf', not {method!r}")
@@ -230,35 +230,37 @@ def _weighted_quantile(
     count = sum_(elementwise(is_before, up_to, total), axis, keepdims=True)
     entries = take_along_axis(A, order, axis)
     value = sum_(elementwise(at, entries, _index_along(A, axis), count), axis)
-    # Where nothing counts there is none.
+    # nan where all weights are 0.
     return elementwise(
         lambda v, t: Piecewise((v, t > 0), (S.NaN, True)), value, sum_(weights, axis)
     )
 
 
 def _index_along(A: Operand, axis: int) -> Operand:
-    """Return the positions along an axis, the other axes of length 1."""
+    """Return the positions along an axis, with other axes of length 1."""
     shape = [length if k == axis else S.One for k, length in enumerate(shape_of(A))]
     return reshape(counting(shape[axis]), shape)
 
 
-def _clipped_position(place: Expr, length: Expr) -> Expr:
-    return Max(S.Zero, Min(place, length - 1))
+def _clipped_position(position: Expr, length: Expr) -> Expr:
+    return Max(S.Zero, Min(position, length - 1))
 
 
 def _nanquantile(A: Operand, axis: int, probability: Expr, method: str) -> Operand:
-    """Return the sum of the sorted entries with weights: those of a tent around the place."""
+    """Return the sum of the sorted entries weighted by the hat function around the position."""
     entries = sort(A, axis)
-    are = compare(Eq, elementwise(isnan, A), 0)
-    count = sum_(are, axis, keepdims=True)
+    is_number = compare(Eq, elementwise(isnan, A), 0)
+    count = sum_(is_number, axis, keepdims=True)
 
-    def weighted(entry: Expr, count: Expr, position: Expr) -> Expr:
-        place = _PLACES[method](count, probability)
-        distance = Abs((place if method in _INSIDE else _clipped_position(place, count)) - position)
+    def weighted(entry: Expr, count: Expr, index: Expr) -> Expr:
+        position = _POSITIONS[method](count, probability)
+        if method not in _UNCLIPPED:
+            position = _clipped_position(position, count)
+        distance = Abs(position - index)
         return Piecewise((S.Zero, distance >= 1), ((1 - distance) * entry, True))
 
     total = sum_(elementwise(weighted, entries, count, _index_along(A, axis)), axis)
-    return elementwise(unless_nan, total, divide(total, sum_(are, axis)))
+    return elementwise(unless_nan, total, divide(total, sum_(is_number, axis)))
 
 
 def _entry_at(A: Operand, axis: int, position: Expr) -> Operand:
@@ -268,10 +270,9 @@ def _entry_at(A: Operand, axis: int, position: Expr) -> Operand:
 def percentile(
     A: TensorLike, q: TensorLike, axis: Axes = None, method: str = "linear", keepdims: bool = False
 ) -> Operand:
-    """Return the quantile of a percentage, or of an array of some; see :func:`quantile`.
+    """Return the quantile of a percentage, or of an array of percentages; see :func:`quantile`.
 
-    Raises ShapeError for an axis that isn't there, TensorError for a percentage outside of 0 to
-    100.
+    Raises ShapeError for an axis out of range, TensorError for a percentage outside of 0 to 100.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 4)
@@ -282,7 +283,7 @@ def percentile(
 
 
 def over_100(percentages: TensorLike) -> TensorLike:
-    """A percentage, or an array of some, over 100."""
+    """Divide a percentage, or an array of percentages, by 100."""
     if isinstance(percentages, Constant):
         percentages = percentages.array
     if isinstance(percentages, (list, tuple, np.ndarray)):
@@ -291,9 +292,9 @@ def over_100(percentages: TensorLike) -> TensorLike:
 
 
 def median(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Return the median of entries along some axes, of all for None; see :func:`quantile`.
+    """Return the median of the entries along some axes, by default of all; see :func:`quantile`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))

@@ -1,4 +1,4 @@
-"""Reductions over axes, such as sums and norms, and normalisations along one, such as softmax."""
+"""Reductions over axes, such as sums and means, and normalisations along axes, such as softmax."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .running import interval_products
 
 
 def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Sum over the given axes, over all without ``axis``.
+    """Sum over some axes, by default over all.
 
-    The result lacks these axes; with ``keepdims`` they stay, with length 1. Raises ShapeError for
-    an axis that isn't there.
+    The result lacks these axes; with ``keepdims`` they remain, with length 1. Raises ShapeError for
+    an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -45,17 +45,16 @@ def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def restore_axes(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
-    """A reduced tensor with its axes put back with length 1."""
+    """Reinsert the axes of a reduction with length 1."""
     return reshape(reduced, [S.One if k in axes else n for k, n in enumerate(shape_of(A))])
 
 
 def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Compute the mean over the given axes; that of no entries is nan, as in NumPy, without a
-    warning.
+    """Return the mean over some axes; of no entries it is nan, as in NumPy, without a warning.
 
     Axes are as for :func:`sum`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -72,12 +71,12 @@ def _count(A: Operand, axis: Axes) -> Expr:
 
 
 def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
-    """Compute the variance over the given axes, with ``ddof`` subtracted from the divisor, which is
-    at least 0.
+    """Return the variance over some axes; the divisor is the count minus ``ddof``, or 0 if that is
+    negative.
 
     Axes are as for :func:`sum`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -85,27 +84,27 @@ def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
     True
     """
     A = as_operand(A)
-    centred = add(A, multiply(-1, _spread(mean(A, axis, keepdims=True), A)))
+    centred = add(A, multiply(-1, _stretched(mean(A, axis, keepdims=True), A)))
     total = sum(squared(centred), axis, keepdims)
     divisor = _count(A, axis) - as_scalar(ddof, "ddof")
     if _count(A, axis).is_zero:
         return filled(S.NaN, shape_of(total))
     if _count(A, axis) == 1 and divisor.is_positive:
-        # A single entry is its own mean.
+        # The mean of a single entry is that entry.
         return filled(S.Zero, shape_of(total))
     return divide(total, Max(divisor, 0))
 
 
-def _spread(reduced: Operand, A: Operand) -> Operand:
+def _stretched(reduced: Operand, A: Operand) -> Operand:
     return stretch(reduced, A.shape) if order_of(A) else reduced
 
 
 def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
-    """Compute the standard deviation over the given axes.
+    """Return the standard deviation over some axes.
 
     Axes and ``ddof`` are as for :func:`var`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -116,11 +115,12 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
 
 
 def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
-    """Multiply over the given axes. The derivative divides by nothing: it is right at zeros.
+    """Return the product over some axes. Its derivative is free of division, so it is right at
+    zeros.
 
     Axes are as for :func:`sum`.
 
-    Raises ShapeError for an axis that isn't there.
+    Raises ShapeError for an axis out of range.
 
     >>> import sympy_einsum as se
     >>> A = se.TensorSymbol("A", (2, 3))
@@ -145,8 +145,8 @@ def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 
 
 def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
-    """Return the axes that a softmax or log-sum-exp is taken over. For a matrix the frameworks'
-    default, SciPy's and the statistician's are three different ones, so there it must be said."""
+    """Return the axes of a softmax or log-sum-exp. For order 2 and above there is no default:
+    frameworks take the last axis, SciPy all."""
     if axis is ...:
         if order_of(A) > 1:
             raise TensorError(
@@ -159,22 +159,22 @@ def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
 
 
 def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = False) -> Operand:
-    """log Σ exp over the given axes, without overflow.
+    """Return log Σ exp over some axes, computed without overflow.
 
     Its derivative is the softmax over the same axes [BV, §3.1.5].
 
     Parameters
     ==========
 
-    A : a tensor; a scalar is its own log-sum-exp
-    axis : an axis, several, or None for all; it may be left out for a vector
-    keepdims : whether the axes stay, with length 1
+    A : a tensor; the log-sum-exp of a scalar is the scalar
+    axis : an axis, several, or None for all; optional for a vector
+    keepdims : whether the axes remain, with length 1
 
     Raises
     ======
 
     ShapeError : an axis is out of range or named twice
-    TensorError : a tensor of order 2 or more, and no axis
+    TensorError : a tensor of order 2 or more without ``axis``
 
     Examples
     ========
@@ -200,7 +200,7 @@ def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = F
 
 
 def softmax(A: TensorLike, axis: Axes | EllipsisType = ...) -> Operand:
-    """exp(A) / Σ exp(A) over the given axes, without overflow.
+    """Return exp(A) / Σ exp(A) over some axes, computed without overflow.
 
     Along the axes the derivative of p = softmax(x) is diag(p) - p pᵀ.
 
@@ -208,13 +208,13 @@ def softmax(A: TensorLike, axis: Axes | EllipsisType = ...) -> Operand:
     ==========
 
     A : a tensor; the softmax of a scalar is 1
-    axis : an axis, several, or None for all; it may be left out for a vector
+    axis : an axis, several, or None for all; optional for a vector
 
     Raises
     ======
 
     ShapeError : an axis is out of range or named twice
-    TensorError : a tensor of order 2 or more, and no axis
+    TensorError : a tensor of order 2 or more without ``axis``
 
     Examples
     ========

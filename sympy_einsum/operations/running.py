@@ -1,4 +1,4 @@
-"""Running sums and products along an axis, running log-sum-exp, and triangles of matrices."""
+"""Running sums, products and log-sum-exp along an axis, and triangles of matrices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .axes import as_axis, moveaxis, ravel
 
 
 def running_axis(A: TensorLike, axis: int | None) -> tuple[Operand, int]:
-    """A tensor, and the axis along which something runs; without one all entries in C order."""
+    """Return a tensor and an axis as a number; without an axis the entries in C order and 0."""
     A = as_operand(A)
     if axis is None:
         return (A, 0) if order_of(A) == 1 else (ravel(A), 0)
@@ -35,12 +35,12 @@ def running_axis(A: TensorLike, axis: int | None) -> tuple[Operand, int]:
 
 
 def counting(length: Expr, start: Expr | int = 0) -> Operand:
-    """start, start + 1, … along an axis."""
+    """Return the vector start, start + 1, …."""
     return add(cumsum(Ones(length)), start - 1)
 
 
 def _contract_along(A: Operand, matrix: Operand, axis: int) -> Operand:
-    """A tensor contracted along an axis with the first axis of a matrix."""
+    """Contract an axis of a tensor with the first axis of a matrix."""
     labels = list(range(order_of(A)))
     output = [order_of(A) if k == axis else k for k in labels]
     lengths = {**dict(enumerate(shape_of(A))), order_of(A): shape_of(matrix)[1]}
@@ -48,15 +48,15 @@ def _contract_along(A: Operand, matrix: Operand, axis: int) -> Operand:
 
 
 def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
-    """Compute the running sum along an axis; that of all entries in C order without ``axis``.
+    """Return the running sum along an axis; without ``axis`` that of all entries in C order.
 
-    It is the product with a :class:`Triangle`, so that its derivative is the running sum from the
-    end; no triangle is built to compute it.
+    It is the product with a :class:`Triangle`, which is never materialised; its derivative is the
+    running sum from the end.
 
     Raises
     ======
 
-    ShapeError : there is no such axis
+    ShapeError : the axis is out of range
 
     Examples
     ========
@@ -68,17 +68,17 @@ def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
     >>> se.lambdify([x], se.gradient((se.cumsum(x) ** 2).sum() / 2, x))([1.0, 2.0, 3.0])
     array([10.,  9.,  6.])
     """
-    A, place = running_axis(a, axis)
-    return _contract_along(A, Triangle(shape_of(A)[place]), place)
+    A, k = running_axis(a, axis)
+    return _contract_along(A, Triangle(shape_of(A)[k]), k)
 
 
 def cumulative_sum(
     x: TensorLike, *, axis: int | None = None, include_initial: bool = False
 ) -> Operand:
-    """Return the running sum along an axis, which only a vector may leave out; with
-    ``include_initial`` there is a zero before it.
+    """Return the running sum along an axis, which may be omitted for a vector; with
+    ``include_initial`` it starts with a zero.
 
-    Raises ShapeError when there is no such axis, TensorError when it has to be named.
+    Raises ShapeError for an axis out of range, TensorError if it is required.
 
     >>> import sympy_einsum as se
     >>> import sympy_einsum.numpy as snp
@@ -89,25 +89,26 @@ def cumulative_sum(
     x = as_operand(x)
     if axis is None and order_of(x) != 1:
         raise TensorError(f"cumulative_sum of a tensor of order {order_of(x)} needs an axis")
-    x, place = running_axis(x, axis)
-    length = shape_of(x)[place]
+    x, k = running_axis(x, axis)
+    length = shape_of(x)[k]
     if not as_flag(include_initial, "include_initial"):
-        return cumsum(x, place)
-    return _contract_along(x, Triangle(length, length + 1, 1), place)
+        return cumsum(x, k)
+    return _contract_along(x, Triangle(length, length + 1, 1), k)
 
 
 def interval_products(x: TensorLike, axis: int = -1) -> Operand:
-    """Return the products of all entries between two positions: W[i, j] = x[i] x[i + 1] … x[j - 1],
-    a one for i = j, zeros for i > j.
+    """Return the products of the entries between two positions: W[i, j] = x[i] x[i + 1] … x[j - 1],
+    ones for i = j, zeros for i > j.
 
-    An axis of length n becomes the last two, of length n + 1. Every linear recurrence
-    y[j + 1] = x[j] y[j] + b[j + 1] with y[0] = b[0] is the product ``b @ interval_products(x)``,
-    and is computed as that. The derivative divides by nothing, so it is right at zeros.
+    An axis of length n becomes the last two axes, of length n + 1. The product ``b @
+    interval_products(x)`` is the solution of the linear recurrence y[j + 1] = x[j] y[j] + b[j + 1]
+    with y[0] = b[0], and is computed in linear time. Derivatives are free of division, so they are
+    right at zeros.
 
     Raises
     ======
 
-    ShapeError : there is no such axis
+    ShapeError : the axis is out of range
 
     Examples
     ========
@@ -126,16 +127,16 @@ def interval_products(x: TensorLike, axis: int = -1) -> Operand:
 
 
 def running_softmax(x: TensorLike, axis: int = -1) -> Operand:
-    """Return the softmaxes of all entries up to each: S[i, j] = exp(x[i]) / Σ_(k ≤ j) exp(x[k]) for
-    i ≤ j, zeros for i > j, without overflow.
+    """Return the softmaxes of the entries up to each position: S[i, j] = exp(x[i]) / Σ_(k ≤ j)
+    exp(x[k]) for i ≤ j, zeros for i > j, computed without overflow.
 
-    An axis becomes the last two. Products with it are computed in linear time: c @ S has the means
-    of all entries of c up to each, weighted by the exponentials.
+    An axis becomes the last two axes. Products with it are computed in linear time: c @ S are the
+    means, weighted by the exponentials, of the entries of c up to each position.
 
     Raises
     ======
 
-    ShapeError : there is no such axis
+    ShapeError : the axis is out of range
 
     Examples
     ========
@@ -151,16 +152,16 @@ def running_softmax(x: TensorLike, axis: int = -1) -> Operand:
 
 
 def logcumsumexp(x: TensorLike, axis: int | None = None) -> Operand:
-    """log(cumsum(exp(x))) along an axis without overflow; of all entries in C order without
-    ``axis``.
+    """Return log(cumsum(exp(x))) along an axis, computed without overflow; without ``axis`` that of
+    all entries in C order.
 
-    Its derivative is :func:`running_softmax`; the logarithm of a running sum of exponentials is
-    brought into this form by itself.
+    Its derivative is :func:`running_softmax`. The logarithm of a running sum of exponentials is
+    rewritten to it.
 
     Raises
     ======
 
-    ShapeError : there is no such axis
+    ShapeError : the axis is out of range
 
     Examples
     ========
@@ -172,19 +173,19 @@ def logcumsumexp(x: TensorLike, axis: int | None = None) -> Operand:
     >>> se.diff(se.logcumsumexp(x)[2], x) == se.running_softmax(x)[:, 2]
     True
     """
-    A, place = running_axis(x, axis)
-    return moveaxis(LogCumSumExp.of(moveaxis(A, place, -1)), -1, place)
+    A, k = running_axis(x, axis)
+    return moveaxis(LogCumSumExp.of(moveaxis(A, k, -1)), -1, k)
 
 
 def cumprod(a: TensorLike, axis: int | None = None) -> Operand:
-    """Compute the running product along an axis; that of all entries in C order without ``axis``.
+    """Return the running product along an axis; without ``axis`` that of all entries in C order.
 
-    It is a row of :func:`interval_products`: its derivatives are right at zeros, too.
+    It is a row of :func:`interval_products`, so its derivatives are right at zeros.
 
     Raises
     ======
 
-    ShapeError : there is no such axis
+    ShapeError : the axis is out of range
 
     Examples
     ========
@@ -196,22 +197,23 @@ def cumprod(a: TensorLike, axis: int | None = None) -> Operand:
     >>> se.lambdify([x], se.gradient(se.cumprod(x).sum(), x))([2.0, 0.0, 3.0])
     array([1., 8., 0.])
     """
-    A, place = running_axis(a, axis)
-    products = interval_products(A, place)
-    count = shape_of(A)[place]
+    A, k = running_axis(a, axis)
+    products = interval_products(A, k)
+    count = shape_of(A)[k]
     first, rest = Unit(count + 1, 0), Selection(count + 1, 1, 1, count)
     axes = list(range(order_of(products)))
     *others, row, column = axes
-    output = [*others[:place], order_of(products), *others[place:]]
+    output = [*others[:k], order_of(products), *others[k:]]
     lengths = {**dict(enumerate(shape_of(products))), order_of(products): count}
     terms = (axes, [row], [order_of(products), column])
     return contract((products, first, rest), terms, output, lengths)
 
 
 def tri(N: Length, M: Length | None = None, k: Length = 0) -> Operand:
-    """Return the matrix with ones at and below its k-th diagonal, zeros elsewhere, N × M or square.
+    """Return the matrix with ones on and below its k-th diagonal and zeros elsewhere, N × M or
+    square.
 
-    Raises ShapeError for what is no length, TensorError for a k that is no integer.
+    Raises ShapeError for an invalid length, TensorError unless k is an integer.
 
     >>> import sympy_einsum as se
     >>> se.tri(3, 4).shape
@@ -230,7 +232,7 @@ def _mask(name: str, A: TensorLike, matrix: Callable[[Expr, Expr], Operand]) -> 
 
 
 def tril(m: TensorLike, k: Length = 0) -> Operand:
-    """Return the lower triangles of the last two axes, up to their k-th diagonal; zeros elsewhere.
+    """Return the lower triangles of the last two axes, up to the k-th diagonal, and zeros above.
 
     Raises ShapeError for a tensor with fewer axes.
 
@@ -244,8 +246,7 @@ def tril(m: TensorLike, k: Length = 0) -> Operand:
 
 
 def triu(m: TensorLike, k: Length = 0) -> Operand:
-    """Return the upper triangles of the last two axes, from their k-th diagonal on; zeros
-    elsewhere.
+    """Return the upper triangles of the last two axes, from the k-th diagonal on, and zeros below.
 
     Raises ShapeError for a tensor with fewer axes.
 

@@ -1,6 +1,6 @@
-"""The public scalar functions, under SymPy's names, for tensors as well as scalars.
+"""The public scalar functions, with SymPy's names, for tensors and scalars.
 
-Any function that has no row in the table is reached by ``elementwise(f, x)``.
+Functions without a row in the table are applied by ``elementwise(f, x)``.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..core import Row, UnsupportedError, derivative, for_each_row
 from ..expressions import Operand, TensorLike, elementwise
 
 SHAPES = (
-    "A tensor gives a tensor of its shape, scalars SymPy's own object. Tensors have one shape, in "
-    "which axes of length 1 stretch; a ShapeError says where they don't fit."
+    "Tensors give a tensor of their shape, in which axes of length 1 are broadcast, scalars a "
+    "SymPy expression. Raises ShapeError for incompatible shapes."
 )
 
-# Characters of a derivative that a docstring shows.
+# The maximum length of a derivative in a docstring.
 READABLE = 200
 
 
 class Docstring:
-    """The docstring of a scalar function, written when somebody reads it: derivatives take time."""
+    """The docstring of a scalar function, composed on access, because derivatives take time."""
 
     def __init__(self, of_class: str):
         self.of_class = of_class
@@ -36,11 +36,11 @@ class Docstring:
 
 
 class _Signature:
-    """The signature of a scalar function: the parameters of SymPy's."""
+    """The signature of a scalar function: the parameters of SymPy's function."""
 
     def __get__(self, function: ScalarFunction | None, kind: type) -> Signature | None:
         if function is None:
-            return None  # that of the class is its own
+            return None  # the class has its own signature
         return Signature(function.parameters(), return_annotation="Operand")
 
 
@@ -53,21 +53,21 @@ class ScalarFunction:
         self.__name__ = self.__qualname__ = name or row.name
 
     def parameters(self) -> Sequence[Parameter]:
-        """Those of SymPy's function, by position."""
+        """Return the parameters of SymPy's function, positional only."""
         for source in (self.row.function, self.row.definition):
             found = inspect.signature(source).parameters.values() if source else ()
-            if not any(own.kind is Parameter.VAR_POSITIONAL for own in found):
+            if not any(p.kind is Parameter.VAR_POSITIONAL for p in found):
                 break
-        named = [own.replace(name="x") if own.name == "arg" else own for own in found]
+        named = [p.replace(name="x") if p.name == "arg" else p for p in found]
         return [
-            own.replace(kind=Parameter.POSITIONAL_ONLY, annotation="TensorLike")
-            for own in named
-            if own.name != "evaluate"
+            p.replace(kind=Parameter.POSITIONAL_ONLY, annotation="TensorLike")
+            for p in named
+            if p.name != "evaluate"
         ] or [Parameter("tensors", Parameter.VAR_POSITIONAL, annotation="TensorLike")]
 
     def arguments(self) -> list[Symbol]:
-        """Symbols for the arguments that the function is shown with."""
-        names = [own.name for own in self.parameters()]
+        """Return symbols for the arguments in the documentation."""
+        names = [parameter.name for parameter in self.parameters()]
         names = list("ab") if names == ["tensors"] else names
         return [Symbol(name, real=True) for name in names[: self.row.arity]]
 
@@ -79,8 +79,8 @@ class ScalarFunction:
         if row.definition is not None:
             parts.append(f"Defined as {row.definition(*arguments)}.")
         if row.numpy or row.scipy:
-            names = [f"``numpy.{own}``" for own in row.numpy.split()]
-            names += [f"``scipy.special.{own}``" for own in row.scipy.split()]
+            names = [f"``numpy.{name}``" for name in row.numpy.split()]
+            names += [f"``scipy.special.{name}``" for name in row.scipy.split()]
             parts.append(f"Also called by {', '.join(names)} of tensors.")
         return paragraphs(*parts, "Examples\n========", example("se", call, row, arguments))
 
@@ -88,11 +88,11 @@ class ScalarFunction:
         return elementwise(self.row.function, *tensors)
 
     def __get__(self, owner: object, kind: type) -> ScalarFunction:
-        # So that help() takes it for a function.
+        # For help(), which expects a method descriptor.
         return self
 
     def _sympy_(self) -> Callable[..., Expr]:
-        """SymPy's function, where one is substituted."""
+        """Return SymPy's function, for substitution."""
         return self.row.function
 
     def __repr__(self) -> str:
@@ -112,7 +112,7 @@ def about(row: Row) -> str:
 
 
 def example(namespace: str, call: str, row: Row, arguments: list[Symbol]) -> str:
-    """A doctest: the derivatives that there are, and the shape for a tensor."""
+    """Compose a doctest: the derivatives by all arguments, and the shape for a tensor."""
     names = " ".join(map(str, arguments))
     lines = [
         ">>> from sympy import symbols",
@@ -123,11 +123,11 @@ def example(namespace: str, call: str, row: Row, arguments: list[Symbol]) -> str
     expr = row.function(*arguments)
     for symbol in arguments:
         try:
-            slope = str(derivative(expr, symbol))
+            partial = str(derivative(expr, symbol))
         except UnsupportedError:
             continue
-        if len(slope) <= READABLE:
-            lines += [f">>> se.diff({namespace}.{call}, {symbol})", slope]
+        if len(partial) <= READABLE:
+            lines += [f">>> se.diff({namespace}.{call}, {symbol})", partial]
     tensor = f"{call[: -1 - len(str(arguments[-1]))]}v)"
     lines += ['>>> v = se.TensorSymbol("v", 3)', f">>> {namespace}.{tensor}.shape", "(3,)"]
     return "\n".join(lines)

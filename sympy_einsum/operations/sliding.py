@@ -1,4 +1,4 @@
-"""Windows that slide along axes, correlations and convolutions: products with positions."""
+"""Sliding windows, correlations and convolutions: products with affine selectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .axes import Axes, as_axes
 from .indexing import getitem
 from .padding import zero_pad
 
-# One number for all axes, or one for each.
+# One number for all axes, or one per axis.
 PerAxis: TypeAlias = Length | Sequence[Length]
 Padding: TypeAlias = Length | str | Sequence[Length | Sequence[Length]]
 
@@ -42,7 +42,7 @@ def _step(value: Expr, what: str) -> Expr:
 
 
 def _window_count(length: Expr, size: Expr, stride: Expr, dilation: Expr, axis: int) -> Expr:
-    """Count the windows along an axis."""
+    """Return the number of windows along an axis."""
     room = length - (size - 1) * dilation - 1
     if room.is_negative:
         raise ShapeError(
@@ -59,10 +59,11 @@ def windows(
     stride: PerAxis = 1,
     dilation: PerAxis = 1,
 ) -> Operand:
-    """All windows of a shape along some axes, so far apart; the axes of a window come last.
+    """Return all windows of a shape along some axes, with strides and dilations; the axes within a
+    window come last.
 
-    The windows are no copies where the library has views. Means and maxima over the last axes are
-    poolings.
+    Windows are views where the library supports it. Means and maxima over the last axes are average
+    and max pooling.
 
     Parameters
     ==========
@@ -70,13 +71,13 @@ def windows(
     x : a tensor
     window_shape : the length of a window along each of the axes
     axis : an axis, several, or None for all
-    stride, dilation : how far apart windows, and the entries of one, are along each axis
+    stride, dilation : the distances of windows, and of entries within a window, along each axis
 
     Raises
     ======
 
-    ShapeError : an axis isn't there, is too short, or there isn't one length for each
-    TensorError : a stride or a dilation that is no positive integer
+    ShapeError : an axis is out of range or too short, or another number of lengths
+    TensorError : a stride or a dilation that isn't a positive integer
 
     Examples
     ========
@@ -95,20 +96,20 @@ def windows(
     operands, terms, output = [A], [tuple(labels)], list(labels)
     lengths = dict(enumerate(shape_of(A)))
     inside = []
-    for place, own in enumerate(over):
-        size, first, second = as_length(sizes[place]), 2 * place + A.order, 2 * place + A.order + 1
-        a, b = _step(strides[place], "a stride"), _step(dilations[place], "a dilation")
-        count = _window_count(lengths[own], size, a, b, own)
-        operands.append(Positions(lengths[own], 0, (a, b), (count, size)))
-        terms.append((first, second, own))
+    for k, along in enumerate(over):
+        size, first, second = as_length(sizes[k]), 2 * k + A.order, 2 * k + A.order + 1
+        a, b = _step(strides[k], "a stride"), _step(dilations[k], "a dilation")
+        count = _window_count(lengths[along], size, a, b, along)
+        operands.append(Positions(lengths[along], 0, (a, b), (count, size)))
+        terms.append((first, second, along))
         lengths |= {first: count, second: size}
-        output[own] = first
+        output[along] = first
         inside.append(second)
     return contract(operands, terms, [*output, *inside], lengths)
 
 
 def sliding_window_view(x: TensorLike, window_shape: PerAxis, axis: Axes = None) -> Operand:
-    """All windows of a shape along some axes, as NumPy's ``sliding_window_view``.
+    """Return all windows of a shape along some axes, as NumPy's ``sliding_window_view``.
 
     Raises ShapeError as :func:`windows` does.
 
@@ -133,8 +134,7 @@ def _vectors(a: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
 
 
 def _is_longer(one: Operand, other: Operand) -> bool:
-    """Tell whether a vector is known to be longer than another, or as long at least and maybe
-    longer."""
+    """Tell whether a vector is provably at least as long as another, and not provably as long."""
     excess = one.shape[0] - other.shape[0]
     return bool(excess.is_nonnegative and not excess.is_zero)
 
@@ -146,16 +146,16 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
     ==========
 
     a, v : vectors
-    mode : "full", "same" for as many entries as the longer one has, "valid" for those where all of
-        the shorter one is on the longer one; where their lengths don't tell which is longer, that
-        is ``a``
+    mode : "full", "same" for the length of the longer vector, "valid" for the entries where the
+        shorter vector is within the longer one; if their lengths can't be compared, ``a`` is taken
+        to be the longer one
 
     Raises
     ======
 
-    ShapeError : these are no vectors, or one is empty; (when a compiled function is called) ``v``
-        is longer than ``a`` where that had to be the longer one
-    TensorError : there is no such mode
+    ShapeError : they aren't vectors, or one is empty; when a compiled function is called, ``v`` is
+        longer than ``a`` although ``a`` was taken to be the longer one
+    TensorError : another mode
 
     Examples
     ========
@@ -172,14 +172,14 @@ def convolve(a: TensorLike, v: TensorLike, mode: str = "full") -> Operand:
     if not isinstance(mode, str):
         raise TensorError(f"the mode of a convolution is 'full', 'same' or 'valid', not {mode!r}")
     if mode == "valid":
-        place = Positions(n, m - 1, (1, -1), (n - m + 1, m))
+        selector = Positions(n, m - 1, (1, -1), (n - m + 1, m))
         lengths = {0: n - m + 1, 1: m, 2: n}
-        return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
+        return contract((selector, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
     if mode not in ("full", "same"):
         raise TensorError(f"the mode of a convolution is 'full', 'same' or 'valid', not {mode!r}")
-    # On an axis of 2 n - 1 entries there is room for no v that is longer than a.
-    is_known = mode == "full" or bool((n - m).is_nonnegative)
-    length = n + m - 1 if is_known else 2 * n - 1
+    # An axis of 2 n - 1 entries makes calls fail with a v that is longer than a.
+    fits = mode == "full" or bool((n - m).is_nonnegative)
+    length = n + m - 1 if fits else 2 * n - 1
     total = Positions(length, 0, (1, 1), (n, m))
     full = contract((total, a, v), ((0, 1, 2), (0,), (1,)), [2], {0: n, 1: m, 2: length})
     first = floor((m - 1) / Integer(2))
@@ -200,8 +200,8 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
     n, m = a.shape[0], v.shape[0]
     if isinstance(mode, str) and mode == "valid" and not _is_longer(v, a):
         lengths = {0: n - m + 1, 1: m, 2: n}
-        place = Positions(n, 0, (1, 1), (n - m + 1, m))
-        return contract((place, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
+        selector = Positions(n, 0, (1, 1), (n - m + 1, m))
+        return contract((selector, a, v), ((0, 1, 2), (2,), (1,)), [0], lengths)
     flip = Selection(m, m - 1, -1, m)
     flipped = contract((v, flip), ((0,), (1, 0)), [1], {0: m, 1: m})
     if isinstance(mode, str) and mode == "same" and _is_longer(v, a):
@@ -213,7 +213,7 @@ def correlate(a: TensorLike, v: TensorLike, mode: str = "valid") -> Operand:
 def _pads(
     padding: Padding, lengths: Sequence[Expr], sizes: Sequence[Expr], steps: Sequence[list[Expr]]
 ) -> list[tuple[Expr, Expr]]:
-    """Return the numbers of zeros to pad before and after each axis."""
+    """Return the numbers of zeros before and after each axis."""
     if isinstance(padding, str) and padding == "valid":
         padding = 0
     if isinstance(padding, str) and padding == "same":
@@ -228,10 +228,10 @@ def _pads(
     listed = padding if isinstance(padding, (tuple, list)) else [padding] * len(lengths)
     if len(listed) != len(lengths):
         raise ShapeError(f"there are {len(listed)} paddings for {len(lengths)} axes")
-    pairs = [own if isinstance(own, (tuple, list)) else (own, own) for own in listed]
-    if any(len(own) != 2 for own in pairs):
+    pairs = [pad if isinstance(pad, (tuple, list)) else (pad, pad) for pad in listed]
+    if any(len(pair) != 2 for pair in pairs):
         raise ShapeError("the padding of an axis is a number, or a pair: before and behind")
-    ends = [tuple([as_length(end) for end in own]) for own in pairs]
+    ends = [tuple([as_length(end) for end in pair]) for pair in pairs]
     return [(low, high) for low, high in ends]
 
 
@@ -242,7 +242,7 @@ def conv(
     padding: Padding = 0,
     dilation: PerAxis = 1,
 ) -> Operand:
-    """Compute the convolution layer of the frameworks: stacks of images correlated with kernels,
+    """Compute the convolution layer of neural networks: stacks of images correlated with kernels,
     y[n, o, i] = Σ x[n, c, stride·i + dilation·k - padding] kernel[o, c, k].
 
     Parameters
@@ -250,16 +250,16 @@ def conv(
 
     x : shape (batch, channels, \\*lengths), of any number of axes
     kernel : shape (outputs, channels, \\*lengths)
-    stride, dilation : for all axes, or for each
-    padding : zeros around the images: "valid" for none, "same" for as many results as entries over
-        the stride, a number, or for each axis a number or a pair
+    stride, dilation : one for all axes, or one per axis
+    padding : zeros around the images: "valid" for none, "same" for results as long as the images
+        divided by the stride, a number, or per axis a number or a pair
 
     Raises
     ======
 
     ShapeError : orders or channels differ, or a kernel is larger than an image
-    TensorError : a stride or dilation that is no positive integer, an unknown padding
-    UnsupportedError : at evaluation, kernels of symbolic or of many lengths
+    TensorError : a stride or dilation that isn't a positive integer, an unknown padding
+    UnsupportedError : in compiled functions, kernels of symbolic lengths or of many entries
 
     Examples
     ========
@@ -292,13 +292,13 @@ def conv(
     lengths = {0: x.shape[0], 1: x.shape[1], 2: kernel.shape[0]}
     output = [0, 2]
     for axis in range(count):
-        along, window, entry = range(3 * axis + 3, 3 * axis + 6)
+        source, window, entry = range(3 * axis + 3, 3 * axis + 6)
         length, a, b = x.shape[axis + 2], strides[axis], dilations[axis]
         number = _window_count(length, sizes[axis], a, b, axis + 2)
         operands.append(Positions(length, 0, (a, b), (number, sizes[axis])))
-        terms.append([window, entry, along])
-        terms[0].append(along)
+        terms.append([window, entry, source])
+        terms[0].append(source)
         terms[1].append(entry)
-        lengths |= {along: length, window: number, entry: sizes[axis]}
+        lengths |= {source: length, window: number, entry: sizes[axis]}
         output.append(window)
     return contract(operands, terms, output, lengths)

@@ -1,5 +1,5 @@
-"""Theorems about einsum as operations on what is written. They need no more than a commutative
-semiring: ``lambdify(…, semiring=…)`` has the same value before and after in each.
+"""Theorems about einsum as operations on written forms. They hold in every commutative semiring:
+``lambdify(…, semiring=…)`` has the same value before and after each.
 
 References
 ==========
@@ -20,11 +20,11 @@ from .written_forms import Argument, IndexString, Written, WrittenProduct, fold,
 
 
 class Theorem(NamedTuple):
-    """A rule between expressions that are written differently and have one value.
+    """An identity between written forms of one value.
 
     name : the function that applies it
-    source : where it is proven
-    algebra : what it holds in, a commutative semiring or a commutative ring
+    source : the reference of its proof
+    algebra : where it holds, in a commutative semiring or a commutative ring
     before, after : an example
     """
 
@@ -35,7 +35,7 @@ class Theorem(NamedTuple):
     after: str
 
 
-# A symbol outside, or one inside in brackets.
+# An index symbol of the outer product, or a 1-tuple of one of the inner product.
 Symbol: TypeAlias = "str | tuple[str]"
 SEMIRING, RING = "commutative semiring", "commutative ring"
 THEOREMS = (
@@ -70,20 +70,20 @@ THEOREMS = (
 
 
 def commute(expr: Argument, order: Sequence[int] | None = None) -> Written:
-    """Permute the factors of a product, each with its index string [W, thm 5.1].
+    """Permute the factors of a product with their index strings [W, thm 5.1].
 
     Valid in any commutative semiring.
 
     Parameters
     ==========
 
-    expr : what is written, or an expression, of which the outermost product is meant
-    order : the places of the factors; by default they are reversed
+    expr : a written form or an expression; its outermost product is transformed
+    order : the permutation of the factors; by default they are reversed
 
     Raises
     ======
 
-    TensorError : it is no product, or the order isn't one of all factors
+    TensorError : it isn't a product, or the order isn't a permutation
 
     Examples
     ========
@@ -94,32 +94,34 @@ def commute(expr: Argument, order: Sequence[int] | None = None) -> Written:
     #(j,ij->i; x, A)
     """
     product = _checked_product(expr)
-    places = range(len(product.arguments))
-    chosen = [*places[::-1]] if order is None else _as_positions(order)
-    if sorted(chosen) != [*places]:
-        raise TensorError(f"{order} isn't an order of the {len(places)} factors, counted from 0")
+    count = len(product.arguments)
+    permutation = [*range(count)[::-1]] if order is None else _as_numbers(order)
+    if sorted(permutation) != [*range(count)]:
+        raise TensorError(f"{order} isn't an order of the {count} factors, counted from 0")
     return WrittenProduct(
-        [product.inputs[k] for k in chosen], product.output, [product.arguments[k] for k in chosen]
+        [product.inputs[k] for k in permutation],
+        product.output,
+        [product.arguments[k] for k in permutation],
     )
 
 
 def nest(expr: Argument, order: Sequence[int] | Sequence[Sequence[int]]) -> Written:
-    """Factors of a product multiplied first, as a product inside [W, thm 6.1].
+    """Multiply some factors of a product first, as a product inside it [W, thm 6.1].
 
     Valid in any commutative semiring.
 
     Parameters
     ==========
 
-    expr : what is written, or an expression, of which the outermost product is meant
-    order : the places of the factors that are multiplied first; or several such groups one after
-        the other, as opt_einsum's ``contract_path`` gives them: what is taken leaves the list, and
-        the product inside comes to its end
+    expr : a written form or an expression; its outermost product is transformed
+    order : the numbers of the factors that are multiplied first, or a sequence of such groups, as
+        opt_einsum's ``contract_path`` returns it: the group is removed from the list of factors,
+        and its product appended
 
     Raises
     ======
 
-    TensorError : it is no product, or has no such factors
+    TensorError : it isn't a product, or has no such factors
 
     Examples
     ========
@@ -135,38 +137,38 @@ def nest(expr: Argument, order: Sequence[int] | Sequence[Sequence[int]]) -> Writ
     product = _checked_product(expr)
     groups = as_list(order, "places of factors")
     for group in groups if groups and not isinstance(groups[0], Integral) else [groups]:
-        places = sorted(_as_positions(group))
-        if len({*places}) < len(places) or not {*places} <= {*range(len(product.arguments))}:
-            raise TensorError(f"{tuple(places)} are no factors of {str(product)[:200]}")
-        if len(places) < len(product.arguments):
-            product = _nested(product, places)
+        numbers = sorted(_as_numbers(group))
+        if len({*numbers}) < len(numbers) or not {*numbers} <= {*range(len(product.arguments))}:
+            raise TensorError(f"{tuple(numbers)} are no factors of {str(product)[:200]}")
+        if len(numbers) < len(product.arguments):
+            product = _nested(product, numbers)
     return product
 
 
-def _nested(product: WrittenProduct, places: Sequence[int]) -> WrittenProduct:
-    rest = [k for k in range(len(product.arguments)) if k not in places]
+def _nested(product: WrittenProduct, numbers: Sequence[int]) -> WrittenProduct:
+    rest = [k for k in range(len(product.arguments)) if k not in numbers]
     outside = {i for k in rest for i in product.inputs[k]}.union(product.output)
-    inner_inputs = [product.inputs[k] for k in places]
-    kept = [i for i in dict.fromkeys(i for term in inner_inputs for i in term) if i in outside]
-    inner = WrittenProduct(inner_inputs, kept, [product.arguments[k] for k in places])
-    inputs = [*[product.inputs[k] for k in rest], tuple(kept)]
+    inner_inputs = [product.inputs[k] for k in numbers]
+    output = [i for i in dict.fromkeys(i for term in inner_inputs for i in term) if i in outside]
+    inner = WrittenProduct(inner_inputs, output, [product.arguments[k] for k in numbers])
+    inputs = [*[product.inputs[k] for k in rest], tuple(output)]
     arguments = [*[product.arguments[k] for k in rest], inner]
     return WrittenProduct(inputs, product.output, arguments)
 
 
 def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
-    """Products inside of products as one product [W, thm 6.5]: indices that stand for one axis
-    are merged, which are the components of the index symbol graph [W, def. 6.4]; the others inside
-    get names of their own.
+    """Inline products inside of products [W, thm 6.5]: indices of one axis are merged, which are
+    the connected components of the index symbol graph [W, def. 6.4]; other inner indices get fresh
+    names.
 
     Valid in any commutative semiring.
 
     Parameters
     ==========
 
-    expr : what is written, or an expression
-    path : the places that lead to the product that is opened: ``(1, 0)`` is the first argument of
-        the second one; by default all are opened
+    expr : a written form or an expression
+    path : the argument numbers that lead to the product that is inlined: ``(1, 0)`` is the first
+        argument of the second one; by default all products are inlined
 
     Raises
     ======
@@ -185,39 +187,39 @@ def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
     if path is None:
         result: Written = fold(root, _with_all_products_inlined, lambda leaf: leaf)
         return result
-    places = _as_positions(path)
+    numbers = _as_numbers(path)
     above: list[Written] = []
     node: Argument = root
-    for place in places:
-        if not isinstance(node, Written) or not 0 <= place < len(node.arguments):
-            raise TensorError(f"there is no argument at {tuple(places)} of {str(root)[:200]}")
+    for number in numbers:
+        if not isinstance(node, Written) or not 0 <= number < len(node.arguments):
+            raise TensorError(f"there is no argument at {tuple(numbers)} of {str(root)[:200]}")
         above.append(node)
-        node = node.arguments[place]
+        node = node.arguments[number]
     if not above or not all(isinstance(n, WrittenProduct) for n in (node, above[-1])):
-        raise TensorError(f"at {tuple(places)} of {str(root)[:200]} is no product in a product")
-    result = _with_product_inlined(above.pop(), places.pop())
+        raise TensorError(f"at {tuple(numbers)} of {str(root)[:200]} is no product in a product")
+    result = _with_product_inlined(above.pop(), numbers.pop())
     while above:
-        outer, place = above.pop(), places.pop()
-        result = outer.on([*outer.arguments[:place], result, *outer.arguments[place + 1 :]])
+        outer, number = above.pop(), numbers.pop()
+        result = outer.on([*outer.arguments[:number], result, *outer.arguments[number + 1 :]])
     return result
 
 
 def _with_all_products_inlined(node: Written, below: Sequence[Argument]) -> Written:
     result = node.on(below)
-    for place in reversed(range(len(below))):
-        if isinstance(node, WrittenProduct) and isinstance(below[place], WrittenProduct):
-            result = _with_product_inlined(result, place)
+    for number in reversed(range(len(below))):
+        if isinstance(node, WrittenProduct) and isinstance(below[number], WrittenProduct):
+            result = _with_product_inlined(result, number)
     return result
 
 
-def _with_product_inlined(outer: Any, place: int) -> WrittenProduct:
-    inner = outer.arguments[place]
-    # The symbols inside are apart from equal ones outside.
+def _with_product_inlined(outer: Any, number: int) -> WrittenProduct:
+    inner = outer.arguments[number]
+    # A symbol of the inner product isn't the equal one of the outer product.
     merged: dict[Symbol, Symbol] = {}
-    for one, other in zip(outer.inputs[place], inner.output, strict=True):
+    for one, other in zip(outer.inputs[number], inner.output, strict=True):
         first, second = _root(merged, one), _root(merged, (other,))
         if first != second:
-            # Of two symbols outside the one that was met first stays.
+            # Of two symbols of the outer product the first one is the representative.
             merged.update({first: second} if isinstance(second, str) else {second: first})
     fresh = _fresh({*outer.symbols, *inner.symbols})
     for i in inner.symbols:
@@ -228,30 +230,30 @@ def _with_product_inlined(outer: Any, place: int) -> WrittenProduct:
         return tuple([str(_root(merged, i)) for i in term])
 
     inside = [renamed([(i,) for i in term]) for term in inner.inputs]
-    before, after = outer.inputs[:place], outer.inputs[place + 1 :]
+    before, after = outer.inputs[:number], outer.inputs[number + 1 :]
     return WrittenProduct(
         [*map(renamed, before), *inside, *map(renamed, after)],
         renamed(outer.output),
-        [*outer.arguments[:place], *inner.arguments, *outer.arguments[place + 1 :]],
+        [*outer.arguments[:number], *inner.arguments, *outer.arguments[number + 1 :]],
     )
 
 
 def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
-    """Indices split in two, with a delta tensor that says they are equal [W, def. 6.6, thm 6.7]:
-    afterwards no index string has a symbol twice.
+    """Split indices in two with a delta tensor [W, def. 6.6, thm 6.7], so that no index string has
+    a symbol twice.
 
     Valid in any commutative semiring.
 
     Parameters
     ==========
 
-    expr : what is written, or an expression, of which the outermost product is meant
-    symbol : an index symbol of which each occurrence gets a symbol of its own
+    expr : a written form or an expression; its outermost product is transformed
+    symbol : an index symbol, each occurrence of which gets another symbol
 
     Raises
     ======
 
-    TensorError : it is no product, or has no such index
+    TensorError : it isn't a product, or has no such index
 
     Examples
     ========
@@ -275,31 +277,31 @@ def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
         seen = seen if symbol is not None else set()
         new = []
         for i in term:
-            again = i in seen and symbol in (None, i)
+            is_repeated = i in seen and symbol in (None, i)
             seen.add(i)
-            if again:
+            if is_repeated:
                 deltas.append((i, next(fresh)))
-            new.append(deltas[-1][1] if again else i)
+            new.append(deltas[-1][1] if is_repeated else i)
         terms.append(new)
     arguments = [*product.arguments, *[Delta(lengths[i]) for i, _ in deltas]]
     return WrittenProduct([*terms[:-1], *deltas], terms[-1], arguments)
 
 
 def merge_deltas(expr: Argument) -> Written:
-    """A product without the delta tensors among its arguments: their indices become one [W, thm
-    6.7]. An index that nothing else has gets a vector of ones [W, cor. 7.11].
+    """Remove the delta tensors among the arguments of a product by merging their indices [W, thm
+    6.7]. An index without another argument gets a vector of ones [W, cor. 7.11].
 
     Valid in any commutative semiring.
 
     Parameters
     ==========
 
-    expr : what is written, or an expression, of which the outermost product is meant
+    expr : a written form or an expression; its outermost product is transformed
 
     Raises
     ======
 
-    TensorError : it is no product
+    TensorError : it isn't a product
 
     Examples
     ========
@@ -336,11 +338,11 @@ def _delta(argument: Operand) -> Operand | None:
     return None if len(shape) % 2 else Delta(*shape[: len(shape) // 2])
 
 
-def _as_positions(given: Any) -> list[int]:
-    places = as_list(given, "places")
-    if not all(isinstance(place, Integral) for place in places):
-        raise TensorError(f"places are whole numbers, not {given!r:.80}")
-    return [int(place) for place in places]
+def _as_numbers(values: Any) -> list[int]:
+    numbers = as_list(values, "places")
+    if not all(isinstance(number, Integral) for number in numbers):
+        raise TensorError(f"places are whole numbers, not {values!r:.80}")
+    return [int(number) for number in numbers]
 
 
 def _checked_product(expr: Argument) -> WrittenProduct:

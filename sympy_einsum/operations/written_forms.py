@@ -1,5 +1,5 @@
-"""Einsum expressions as they are written: nodes are canonical, and so can't tell ``#(ij,jk->ik; A,
-B)`` from ``#(jk,ij->ik; B, A)``, nor a delta tensor from the index that it merges with.
+"""Einsum expressions as written. Nodes are canonical, so they don't distinguish ``#(ij,jk->ik; A,
+B)`` from ``#(jk,ij->ik; B, A)``, nor a delta tensor from the index into which it merges.
 
 References
 ==========
@@ -29,7 +29,7 @@ from ..expressions import (
 )
 from .checked import contract_checked
 
-# The indices of a tensor: one symbol for each axis.
+# The indices of a tensor, one symbol per axis.
 IndexString: TypeAlias = "tuple[str, ...]"
 Argument: TypeAlias = "Written | Operand"
 
@@ -38,14 +38,14 @@ MAX_TREE = 100_000
 
 
 class Written:
-    """An einsum product or an elementwise sum as it is written. Equal ones are the same object.
+    """An einsum product or an elementwise sum as written. Equal ones are the same object.
 
-    ``str`` gives the text, ``expr`` the expression; SymPy takes it for that.
+    ``str`` returns its text, ``expr`` the expression, to which SymPy converts it.
     """
 
     __slots__ = ("__weakref__", "arguments", "data")
 
-    _known: ClassVar[WeakValueDictionary[tuple[Any, ...], Written]] = WeakValueDictionary()
+    _interned: ClassVar[WeakValueDictionary[tuple[Any, ...], Written]] = WeakValueDictionary()
 
     arguments: tuple[Argument, ...]
     data: tuple[Any, ...]
@@ -53,9 +53,9 @@ class Written:
     @classmethod
     def _of(cls, arguments: Iterable[Argument], *data: Any) -> Any:
         key = (cls, tuple(arguments), *data)
-        found = cls._known.get(key)
+        found = cls._interned.get(key)
         if found is None:
-            found = cls._known[key] = object.__new__(cls)
+            found = cls._interned[key] = object.__new__(cls)
             found.arguments, found.data = key[1], data
         return found
 
@@ -99,7 +99,7 @@ class WrittenProduct(Written):
     ==========
 
     inputs, output : the index strings, tuples of symbols
-    arguments : expressions, or what is written itself
+    arguments : expressions or written forms
     """
 
     __slots__ = ()
@@ -189,7 +189,7 @@ class WrittenSum(Written):
 def fold(
     root: Argument, visit: Callable[[Any, list[Any]], Any], leaf: Callable[[Operand], Any]
 ) -> Any:
-    """Return the value of what is written, from those of its arguments."""
+    """Compute the value of a written form bottom-up from those of its arguments."""
     values: dict[Any, Any] = {}
     for node in postorder([root], lambda n: n.arguments if isinstance(n, Written) else ()):
         if isinstance(node, Written):
@@ -199,32 +199,31 @@ def fold(
     return values[root]
 
 
-def _argument(given: Any) -> Argument:
-    """An argument; a sum of one term is that term."""
-    if isinstance(given, WrittenSum) and len(given.arguments) == 1:
-        return given.arguments[0]
-    return given if isinstance(given, Written) else as_operand(given)
+def _argument(value: Any) -> Argument:
+    """Convert an argument; a sum of one term to the term."""
+    if isinstance(value, WrittenSum) and len(value.arguments) == 1:
+        return value.arguments[0]
+    return value if isinstance(value, Written) else as_operand(value)
 
 
 def _symbol_text(symbol: str) -> str:
-    """A symbol of several characters stands in braces."""
+    """Write an index symbol; one of several characters in braces."""
     return symbol if len(symbol) == 1 else f"{{{symbol}}}"
 
 
 def written(expr: Argument) -> Written:
-    """An expression as it can be written: products with their index strings, nested as they are.
+    """Return an expression as written: nested products and sums with index strings.
 
     Parameters
     ==========
 
-    expr : a tensor expression, a SymPy scalar, or what is written already
+    expr : a tensor expression, a SymPy scalar, or a written form
 
     Returns
     =======
 
-    Sums and products; other functions, like exp(x), are arguments as they are. Axes along which a
-    product is repeated have vectors of ones [W, cor. 7.11], deltas are ``#(i->ii; Ones(n))`` [W,
-    lemma 7.7].
+    Sums and products, whose arguments other functions, such as exp(x), remain. Axes of ones are
+    products with vectors of ones [W, cor. 7.11], deltas are ``#(i->ii; Ones(n))`` [W, lemma 7.7].
 
     Examples
     ========
@@ -240,8 +239,8 @@ def written(expr: Argument) -> Written:
         return expr
     root = as_operand(expr)
     values: dict[Operand, Argument] = {}
-    for node in postorder([root], _parts):
-        values[node] = _written_node(node, [values[part] for part in _parts(node)])
+    for node in postorder([root], _terms):
+        values[node] = _written_node(node, [values[term] for term in _terms(node)])
     found = values[root]
     if isinstance(found, Written):
         return found
@@ -249,7 +248,7 @@ def written(expr: Argument) -> Written:
     return WrittenProduct((letters,), letters, (found,))
 
 
-def _parts(node: Operand) -> Sequence[Operand]:
+def _terms(node: Operand) -> Sequence[Operand]:
     if isinstance(node, TensorExpr):
         plain = isinstance(node, View) and node.is_constant_fill and not node.scalars
         is_written = isinstance(node, (Einsum, TensorAdd)) and not (plain and node.order == 1)

@@ -25,7 +25,7 @@ from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
-from ..core import OwnFunction, as_stock_derivative, cached, integer_text
+from ..core import UserFunction, as_stock_derivative, cached, integer_text
 from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicator_condition, slot
 from ..operations import FUNCTIONS
 from .naming import with_names
@@ -201,7 +201,7 @@ def _is_typed(body: Expr) -> bool:
     """Tell whether the text of a body keeps its meaning with tensors in the slots."""
     for part in preorder_traversal(body):
         known = part.is_Add or part.is_Mul or part.is_Pow
-        known = known or isinstance(part, (Slot, NumberSymbol, AppliedUndef, OwnFunction))
+        known = known or isinstance(part, (Slot, NumberSymbol, AppliedUndef, UserFunction))
         number = part.is_Number and part.is_finite
         if not known and not number and type(part).__name__ not in FUNCTIONS:
             return False

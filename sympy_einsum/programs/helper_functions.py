@@ -14,7 +14,7 @@ from .. import operations as ops
 from ..compiler import BACKENDS, checking_text
 from ..core import UnsupportedError
 from ..expressions import (
-    AlongDirections,
+    DirectionalFunction,
     Operand,
     Positions,
     cofactors,
@@ -101,9 +101,9 @@ def _directional_derivative(
 ) -> Operand:
     """Return the directional derivatives of a function of a matrix."""
     value = function(X)
-    if not isinstance(value, AlongDirections):
+    if not isinstance(value, DirectionalFunction):
         raise UnsupportedError("derivatives in directions are read of expm and matrix_power")
-    return value.along(X, *directions)
+    return value.with_operands(X, *directions)
 
 
 _SUPPORT: dict[str, Callable[..., Value]] = {

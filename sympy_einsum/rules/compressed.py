@@ -30,7 +30,7 @@ from ..expressions import (
     as_operand,
     contract,
     contract_part,
-    drop_repeated_axes,
+    drop_constant_axes,
     inv,
     is_tensor,
     order_of,
@@ -275,7 +275,7 @@ def structure(tensor: Operand) -> Compressed | None:
     letters |= {i: index_letter(max(LETTERS, len(repeated)) + k) for k, i in enumerate(single)}
     core = simplify(on_diagonal(labels, tensor)) if repeated else tensor
     kept = varying_axes([core])
-    (short,) = drop_repeated_axes([core], kept) if len(kept) < core.order else (core,)
+    (short,) = drop_constant_axes([core], kept) if len(kept) < core.order else (core,)
     half = tensor.order // 2
     own = [letters[distinct[k]] for k in kept]
     outer = "".join([letters[i] for i in labels])

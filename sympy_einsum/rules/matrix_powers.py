@@ -10,8 +10,8 @@ from sympy import Eq, Expr, Mul, Piecewise, S, solve_linear
 from ..analysis import Closed, Product, inlined_product, transposed
 from ..expressions import (
     EXP,
-    AlongDirections,
     Delta,
+    DirectionalFunction,
     Expm,
     Inv,
     InvStack,
@@ -54,7 +54,7 @@ def power_of_view(node: MatrixPower, barriers: Closed) -> Operand | None:
     return power_on_diagonal(matrix, exponent)
 
 
-def along_multiple(node: AlongDirections, barriers: Closed) -> Operand | None:
+def along_multiple(node: DirectionalFunction, barriers: Closed) -> Operand | None:
     """A derivative in the direction c E is c times that in the direction E."""
     factor, directions = S.One, []
     for direction in node.operands[1:]:
@@ -65,22 +65,26 @@ def along_multiple(node: AlongDirections, barriers: Closed) -> Operand | None:
             terms = direction.subscripts[len(direction.operands) - len(kept) :]
             direction = contract(kept, terms, direction.output, dict(enumerate(direction.lengths)))
         directions.append(direction)
-    return None if factor is S.One else scale(factor, node.along(node.operands[0], *directions))
+    return (
+        None
+        if factor is S.One
+        else scale(factor, node.with_operands(node.operands[0], *directions))
+    )
 
 
-def along_identity(node: AlongDirections, barriers: Closed) -> Operand | None:
+def along_identity(node: DirectionalFunction, barriers: Closed) -> Operand | None:
     """The derivative of exp(X) in the direction 1 is exp(X), that of X^k is k X^(k - 1)."""
     matrix, *directions = node.operands
     for place, direction in enumerate(directions):
         if isinstance(direction, Delta) and direction.order == 2:
             others = directions[:place] + directions[place + 1 :]
             if not isinstance(node, MatrixPower):
-                return node.along(matrix, *others)
+                return node.with_operands(matrix, *others)
             return scale(node.exponent, matrix_power(matrix, node.exponent - 1, *others))
     return None
 
 
-def along_itself(node: AlongDirections, barriers: Closed) -> Operand | None:
+def along_itself(node: DirectionalFunction, barriers: Closed) -> Operand | None:
     """The derivative of exp(c X) in the direction X is X exp(c X), that of (c X)^k k (c X)^(k - 1)
     X."""
     matrix, *directions = node.operands
@@ -89,7 +93,7 @@ def along_itself(node: AlongDirections, barriers: Closed) -> Operand | None:
     if isinstance(node, MatrixPower):
         power = matrix_power(matrix, node.exponent - 1)
         return scale(node.exponent, matrix_product([directions[0], power]))
-    return matrix_product([directions[0], node.along(matrix)])
+    return matrix_product([directions[0], node.with_operands(matrix)])
 
 
 def _core(matrix: Operand) -> tuple[Operand, bool]:
@@ -103,7 +107,7 @@ def exponential_of_transpose(node: Expm, barriers: Closed) -> Operand | None:
     found = [multiple(operand) for operand in node.operands]
     if not all(own is not None and own[2] for own in found):
         return None
-    return transposed(node.along(*map(transposed, node.operands)))
+    return transposed(node.with_operands(*map(transposed, node.operands)))
 
 
 def exponential_of_diagonal(node: Expm, barriers: Closed) -> Operand | None:

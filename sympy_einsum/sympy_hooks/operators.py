@@ -18,7 +18,7 @@ from ..expressions import (
     TensorLike,
     as_operand,
     elementwise,
-    is_ordered,
+    is_noncommutative,
     is_tensor,
     order_of,
 )
@@ -37,7 +37,7 @@ def _stock_for_scalars(method: Operator) -> Operator:
             return _with_matrix(method, self, other)
         if isinstance(other, ops.ComplexTensor):
             return NotImplemented
-        if not self.order and is_ordered(other):
+        if not self.order and is_noncommutative(other):
             return of_expr(self, other)
         other = as_operand(other)
         if not self.order and not order_of(other):

@@ -11,6 +11,7 @@ from sympy import Integral, Symbol, log, symbols
 from sympy.core.rules import Transform
 
 import sympy_einsum as se
+from sympy_einsum.core import tuning
 from sympy_einsum.expressions import (
     data_expressions,
     flatten,
@@ -23,7 +24,7 @@ from sympy_einsum.expressions import (
     substitute,
     unflatten,
 )
-from sympy_einsum.expressions.graphs import FEW_LEAVES, kinds_in
+from sympy_einsum.expressions.graphs import kinds_in
 from sympy_einsum.expressions.interning import map_data
 from sympy_einsum.expressions.labels import number_labels, representative, sorted_operands, unite
 
@@ -74,7 +75,7 @@ def test_types_in_a_graph_include_those_of_lengths():
     assert Integral not in kinds_in(se.sin(x))
 
 
-@pytest.mark.parametrize("count", [2, FEW_LEAVES, FEW_LEAVES + 5])
+@pytest.mark.parametrize("count", [2, tuning.MAX_KEPT_LEAVES, tuning.MAX_KEPT_LEAVES + 5])
 def test_free_symbols_of_a_graph(count):
     vectors = [se.TensorSymbol(f"x{k}", n) for k in range(count)]
     total = sum(vectors[1:], vectors[0]).sum() * u

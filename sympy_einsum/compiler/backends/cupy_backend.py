@@ -8,7 +8,7 @@ from typing import ClassVar
 from sympy import Expr, preorder_traversal
 from sympy.core.function import AppliedUndef
 
-from ...core import OwnFunction
+from ...core import UserFunction
 from ..ir.code import Code, call, dotted, function, name, number_of, quote, with_keywords
 from ..passes.fusion import fused
 from ..runtime.shared_helpers import shared
@@ -63,7 +63,7 @@ class CupyBackend(Backend):
         arguments = [name(f"s{k}") for k in range(len(operands))]
         body = self.scalar(arguments, expr)
         # A caller's implementation of an unknown function may not fit into a kernel.
-        is_known = not expr.has(AppliedUndef, OwnFunction)
+        is_known = not expr.has(AppliedUndef, UserFunction)
         if not is_known or sum(1 for part in preorder_traversal(expr) if part.args) < 2:
             return self.scalar(operands, expr)
         key = len(operands), ast.dump(body)

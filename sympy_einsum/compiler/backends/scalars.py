@@ -40,8 +40,8 @@ from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 
 from ...core import (
-    OwnFunction,
     UnsupportedError,
+    UserFunction,
     code_of,
     exponents_of,
     number_bits,
@@ -278,7 +278,7 @@ class _Scalars:
 
     def _function(self, expr: Function) -> Code:
         spelling = self._spellings.get(type(expr).__name__, code_of(expr, self._backend))
-        if isinstance(expr, AppliedUndef) or (isinstance(expr, OwnFunction) and spelling is None):
+        if isinstance(expr, AppliedUndef) or (isinstance(expr, UserFunction) and spelling is None):
             function = quote(self._functions.name(type(expr)))
             return quote("{0}({*1})", function, [self.code(arg) for arg in expr.args])
         if spelling is None:

@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Expr, preorder_traversal
 from sympy.core.function import AppliedUndef
 
-from ...core import OwnFunction, tuning
+from ...core import UserFunction, tuning
 from ...expressions import Slot
 from .instruction_rules import Instruction
 from .instructions import OPS
@@ -43,7 +43,7 @@ def doubles(instructions: Sequence[Instruction]) -> list[bool]:
         if op == "constant":
             found.append(params[0].array.dtype == np.float64)
         else:
-            unknown = OPS[op].is_code and params[0].has(AppliedUndef, OwnFunction)
+            unknown = OPS[op].is_code and params[0].has(AppliedUndef, UserFunction)
             found.append(op not in _OTHERS and not unknown and all(found[k] for k in inputs))
     return found
 

@@ -18,7 +18,7 @@ from sympy import Expr, Float, Integer, Rational
 
 from ...analysis import is_symmetric
 from ...core import children, postorder, transform, tuning
-from ...expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_parts
+from ...expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_multiples
 
 # Whole numbers are Python's: sums of many terms have hardly any others.
 Number: TypeAlias = int | Fraction | float
@@ -57,9 +57,9 @@ def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
     def visit(node: Operand, new: tuple[Operand, ...]) -> Operand:
         if node in found:
             numbers = [number for number, _ in found[node]]
-            return sum_of_parts(list(zip(numbers, new, strict=True)))
+            return sum_of_multiples(list(zip(numbers, new, strict=True)))
         if isinstance(node, TensorAdd) and new != node.operands:
-            return sum_of_parts([split_coefficient(own) for own in new])
+            return sum_of_multiples([split_coefficient(own) for own in new])
         return rebuild(node, new)
 
     return transform(exprs, visit, below)

@@ -18,14 +18,14 @@ from .rows import Partials, Row, add_row, is_name
 from .whole_functions import WholeFunction
 
 
-class _OwnClass(FunctionClass):
-    """The type of own functions, by which pickle knows them."""
+class _UserFunctionClass(FunctionClass):
+    """The metaclass of user-defined functions, by which pickle recognises them."""
 
 
-class OwnFunction(WholeFunction, metaclass=_OwnClass):
-    """A function made by :func:`function`: a name, and a row given by the user."""
+class UserFunction(WholeFunction, metaclass=_UserFunctionClass):
+    """A function made by :func:`function`, from a name and the user's row."""
 
-    made_of: tuple[Any, ...]
+    definition_of: tuple[Any, ...]
 
 
 def function(
@@ -34,25 +34,25 @@ def function(
     derivative: Callable[..., object] | None = None,
     code: str | Callable[..., object] | None = None,
 ) -> Callable[..., Any]:
-    """A scalar function of one's own, which is applied to tensors entry by entry.
+    """Define a scalar function, which is applied to tensors entrywise.
 
     Parameters
     ==========
 
-    name : what it is called in formulas
+    name : its name in formulas
     derivative : the derivative as a function of the same arguments, an expression; for several
-        arguments a tuple, one for each. Without it the derivatives are called f', f'' and so on,
-        as those of ``sympy.Function("f")`` are
-    code : how numbers are computed: text in the names of NumPy (``np.``) and SciPy (``special.``)
-        with ``{0}``, ``{1}`` for the arguments, which every backend spells in its own, or a
-        function of arrays. Without it ``lambdify`` takes the function in ``functions=``. The text
-        is run: never take it from somebody else
+        arguments a tuple, one for each. Without it the derivatives are functions named f', f'',
+        …, as those of ``sympy.Function("f")``
+    code : the numerical code: text in the names of NumPy (``np.``) and SciPy (``special.``), with
+        ``{0}``, ``{1}`` for the arguments, which every backend translates, or a function of
+        arrays. Without it pass the function to ``lambdify`` in ``functions=``. The text is
+        executed: never take it from an untrusted source
 
     Returns
     =======
 
-    A class of SymPy's kind. The same name, derivative and code give the same one; pickle takes it
-    if it takes these, which are functions with a name of their own in a module.
+    A subclass of ``sympy.Function``, the same one for the same name, derivative and code. It can be
+    pickled if derivative and code can: if they are named functions of a module.
 
     Raises
     ======
@@ -76,27 +76,27 @@ def function(
         raise TensorError(f"the name of a function is an identifier, not {name!r:.80}")
     if hasattr(sympy, name) or is_name(name):
         raise TensorError(f"{name} is the name of another function")
-    return _made(name, derivative, code)
+    return _user_function(name, derivative, code)
 
 
 @cache
-def _made(
+def _user_function(
     name: str, derivative: Callable[..., object] | None, code: str | Callable[..., object] | None
-) -> type[OwnFunction]:
-    members: dict[str, Any] = {"made_of": (name, derivative, code)}
+) -> type[UserFunction]:
+    members: dict[str, Any] = {"definition_of": (name, derivative, code)}
     count = _count(derivative, code)
     if count is not None:
         members["nargs"] = count
-    made: Any = _OwnClass(name, (OwnFunction,), members)
+    cls: Any = _UserFunctionClass(name, (UserFunction,), members)
     if callable(code):
-        made._imp_ = staticmethod(code)
-    partials = None if derivative is None else _partials(made, derivative)
-    add_row(Row(made, None if callable(code) else code, partials, is_public=False))
-    return made
+        cls._imp_ = staticmethod(code)
+    partials = None if derivative is None else _partials(cls, derivative)
+    add_row(Row(cls, None if callable(code) else code, partials, is_public=False))
+    return cls
 
 
 def _count(derivative: Callable[..., object] | None, code: object) -> int | None:
-    """Return the number of arguments, if it is known."""
+    """Return the number of arguments from a signature, None if it isn't fixed."""
     definition = derivative or (code if callable(code) else None)
     if definition is None:
         return None
@@ -108,15 +108,15 @@ def _count(derivative: Callable[..., object] | None, code: object) -> int | None
     return len(parameters) if all(p.kind in plain for p in parameters) else None
 
 
-def _partials(made: type, derivative: Callable[..., object]) -> Callable[..., Partials]:
-    """Return the derivative by each argument from the user's definition."""
+def _partials(cls: type, derivative: Callable[..., object]) -> Callable[..., Partials]:
+    """Wrap the user's derivative: check the number of expressions and convert them."""
 
     def partials(*args: Expr) -> Partials:
         found = derivative(*args)
         parts = found if isinstance(found, (tuple, list)) else [found]
         if len(parts) != len(args):
             raise TensorError(
-                f"{made.__name__} has {len(args)} arguments, and its derivative gives "
+                f"{cls.__name__} has {len(args)} arguments, and its derivative gives "
                 f"{len(parts)} expressions: one for each is needed"
             )
         return tuple([sympified(part) for part in parts])
@@ -124,4 +124,4 @@ def _partials(made: type, derivative: Callable[..., object]) -> Callable[..., Pa
     return partials
 
 
-copyreg.pickle(_OwnClass, lambda made: (_made, made.made_of))
+copyreg.pickle(_UserFunctionClass, lambda cls: (_user_function, cls.definition_of))

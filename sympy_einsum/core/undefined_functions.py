@@ -1,9 +1,8 @@
-"""Undefined functions and their derivatives, which are functions with names of their own: f', f'',
-f''', f^(4), and of several arguments f^(1,0).
+"""Undefined functions and their derivatives, which are functions named f', f'', f''', f^(4), or
+f^(1,0) for several arguments.
 
-SymPy writes ``Derivative(f(t), t)``, and ``Subs`` where the argument is no symbol; what is applied
-to the entries of tensors needs a function.
-"""
+SymPy writes ``Derivative(f(t), t)``, or ``Subs`` if the argument isn't a symbol; an elementwise
+node needs a function."""
 
 from __future__ import annotations
 
@@ -19,21 +18,22 @@ from . import tuning
 from .traversal import postorder
 
 
-def unknown_partial(expr: Expr, place: int) -> Expr:
-    """Return the derivative of an unknown function by one of its arguments.
+def undefined_partial(expr: Expr, position: int) -> Expr:
+    """Return the derivative of an undefined function by one of its arguments.
 
     >>> from sympy import Function, symbols
     >>> f, x, y = Function("f"), *symbols("x y")
-    >>> unknown_partial(f(x), 0), unknown_partial(unknown_partial(f(x, y), 0), 1)
+    >>> undefined_partial(f(x), 0), undefined_partial(undefined_partial(f(x, y), 0), 1)
     (f'(x), f^(1,1)(x, y))
     """
     origin, counts = origin_of(type(expr), len(expr.args))
-    counts[place] += 1
+    counts[position] += 1
     return _derived(origin, counts)(*expr.args)
 
 
 def origin_of(function: type, arity: int) -> tuple[type, list[int]]:
-    """Return the function that one is a derivative of, and how often by each argument."""
+    """Return the function of which one is a derivative, and the number of derivatives by each
+    argument."""
     origin = getattr(function, "derivative_of", None)
     return (function, [0] * arity) if origin is None else (origin[0], list(origin[1]))
 
@@ -50,7 +50,7 @@ def _derived(origin: type, counts: Sequence[int]) -> type:
 
 
 def _latex(self: Expr, printer: LatexPrinter, exp: str | None = None) -> str:
-    """As in textbooks; SymPy would set the name upright."""
+    """Print the name in italics, as textbooks do; SymPy would print it upright."""
     mark = self.mark.replace("^", "^{") + "}" * ("^" in self.mark)
     head = printer._hprint_Function(origin_of(type(self), 0)[0].__name__)
     arguments = ", ".join([printer._print(arg) for arg in self.args])
@@ -59,7 +59,7 @@ def _latex(self: Expr, printer: LatexPrinter, exp: str | None = None) -> str:
 
 
 def named_derivatives(expr: Expr) -> Expr:
-    """An expression with the derivatives of unknown functions by their arguments under their names.
+    """Replace the derivatives of undefined functions by their arguments by functions f', f'', ….
 
     >>> from sympy import Function, symbols
     >>> f, x, y = Function("f"), *symbols("x y")
@@ -88,57 +88,59 @@ def _named(node: Derivative) -> Expr:
         (args.index(variable), count) for variable, count in node.variable_count if variable in args
     ]
     is_plain = isinstance(inner, AppliedUndef) and len(by) == len(node.variable_count)
-    if not (is_plain and all(_is_only_there(inner, place) for place, _ in by)):
+    if not (is_plain and all(_occurs_only_at(inner, position) for position, _ in by)):
         return node
-    for place, count in by:
+    for position, count in by:
         if not count.is_Integer:
             return node
         for _ in range(int(count)):
-            inner = unknown_partial(inner, place)
+            inner = undefined_partial(inner, position)
     return inner
 
 
-def _is_only_there(expr: Expr, place: int) -> bool:
-    others = [arg for k, arg in enumerate(expr.args) if k != place]
-    return not any(arg.has(expr.args[place]) for arg in others)
+def _occurs_only_at(expr: Expr, position: int) -> bool:
+    others = [arg for k, arg in enumerate(expr.args) if k != position]
+    return not any(arg.has(expr.args[position]) for arg in others)
 
 
 def as_stock_derivative(expr: Expr) -> Expr:
-    """A named derivative as SymPy writes it; other expressions as they are.
+    """Convert a function f', f'', … to SymPy's Derivative; return other expressions unchanged.
 
     >>> from sympy import Function, symbols
     >>> f, x, y = Function("f"), *symbols("x y")
-    >>> as_stock_derivative(unknown_partial(f(x), 0))
+    >>> as_stock_derivative(undefined_partial(f(x), 0))
     Derivative(f(x), x)
-    >>> as_stock_derivative(unknown_partial(f(x * y), 0))
+    >>> as_stock_derivative(undefined_partial(f(x * y), 0))
     Subs(Derivative(f(_u0), _u0), _u0, x*y)
     """
     origin, counts = origin_of(type(expr), len(expr.args))
     if not any(counts):
         return expr
     by = [k for k, count in enumerate(counts) if count]
-    places = {k: expr.args[k] for k in by}
-    loose = [k for k in by if not (places[k].is_Symbol and _is_only_there(expr, k))]
-    places.update({k: Dummy(f"u{k}", real=True) for k in loose})
-    inner = origin(*[places.get(k, arg) for k, arg in enumerate(expr.args)])
-    derivative = Derivative(inner, *[(places[k], counts[k]) for k in by])
+    variables = {k: expr.args[k] for k in by}
+    loose = [k for k in by if not (variables[k].is_Symbol and _occurs_only_at(expr, k))]
+    variables.update({k: Dummy(f"u{k}", real=True) for k in loose})
+    inner = origin(*[variables.get(k, arg) for k, arg in enumerate(expr.args)])
+    derivative = Derivative(inner, *[(variables[k], counts[k]) for k in by])
     if not loose:
         return derivative
-    return Subs(derivative, tuple([places[k] for k in loose]), tuple([expr.args[k] for k in loose]))
+    return Subs(
+        derivative, tuple([variables[k] for k in loose]), tuple([expr.args[k] for k in loose])
+    )
 
 
 def with_stock_derivatives(expr: Basic) -> Basic:
-    """An expression with all named derivatives as SymPy writes them."""
+    """Replace all functions f', f'', … by SymPy's derivatives."""
     named = [e for e in expr.atoms(AppliedUndef) if hasattr(type(e), "derivative_of")]
     if not named:
         return expr
     return expr.replace(lambda e: e in named, as_stock_derivative)
 
 
-# Pickle looks for classes in modules, and these stand in none.
-copyreg.pickle(UndefinedFunction, lambda function: (_again, (function.name, function._kwargs)))
+# Pickle looks classes up in modules, where these aren't.
+copyreg.pickle(UndefinedFunction, lambda function: (_unpickle, (function.name, function._kwargs)))
 
 
-def _again(name: str, attributes: dict[str, Any]) -> type:
+def _unpickle(name: str, attributes: dict[str, Any]) -> type:
     made = attributes.get("derivative_of")
     return UndefinedFunction(name, **attributes) if made is None else _derived(*made)
