@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sympy import Add, Expr, Mul, Piecewise, S, expand
 
 from ..analysis import Closed, times_entries, up_to_sign
-from ..core import cached, modulus, sigmoid, softplus, tuning
+from ..core import Indices, cached, modulus, sigmoid, softplus, tuning
 from ..expressions import (
     SIGMOID,
+    Einsum,
     Elementwise,
     Operand,
     TensorAdd,
@@ -17,6 +18,7 @@ from ..expressions import (
     apply_body,
     contract,
     scale,
+    shape_of,
     slot,
     split_coefficient,
     substitute_slots,
@@ -146,9 +148,15 @@ def reflect_scalar(node: Operand, barriers: Closed) -> Operand | None:
 
 def of_rearranged(node: Operand, barriers: Closed) -> Operand | None:
     """A function of a transposed or repeated tensor is the function, transposed or repeated."""
-    if len(node.operands) != 1 or not isinstance(node.operands[0], View):
+    if len(node.operands) != 1:
         return None
-    view = node.operands[0]
+    (view,) = node.operands
+    axes = _axes_of_slice(view)
+    if axes is not None:
+        # A slice lies as the tensor does that it is taken from, whatever its canonical form.
+        return None if axes == sorted(axes) else _of_transposed(node, axes)
+    if not isinstance(view, View):
+        return None
     indices = view.subscripts[-1] if view.core is not None else ()
     is_plain = len(set(indices)) == len(indices) and len(set(view.output)) == len(view.output)
     if view.core is None or not is_plain or view.output == indices:
@@ -157,6 +165,46 @@ def of_rearranged(node: Operand, barriers: Closed) -> Operand | None:
     core = contract(view.operands, view.subscripts, indices, lengths)
     inner = apply_body(node.body, (core,))
     return contract((inner,), (indices,), view.output, dict(enumerate(view.lengths)))
+
+
+def _axes_of_slice(tensor: Operand) -> list[int] | None:
+    """Return the order of the axes of a slice, compared with those of the tensor that it is taken
+    from; None for anything else."""
+    if isinstance(tensor, View):
+        axes = None if tensor.core is None else _axes_of_slice(tensor.core)
+        indices = tensor.subscripts[-1]
+        if axes is None or sorted(tensor.output) != sorted(indices):
+            return None
+        return [axes[indices.index(label)] for label in tensor.output]
+    if type(tensor) is not Einsum:
+        return None
+    labels = [label for own in (*tensor.subscripts, tensor.output) for label in own]
+    source: Indices | None = None
+    selected: dict[int, int] = {}
+    for operand, own in zip(tensor.operands, tensor.subscripts, strict=True):
+        if operand.is_affine_selector and len(own) <= 2:
+            selected[own[0]] = own[-1]
+        elif source is not None:
+            return None
+        else:
+            source = own
+    along = [selected.get(label, label) for label in tensor.output]
+    if source is None or any(labels.count(label) != 2 for label in labels):
+        return None
+    in_order = [label for label in source if label in along]
+    return [in_order.index(label) for label in along] if len(in_order) == len(along) else None
+
+
+def _of_transposed(node: Operand, axes: Sequence[int]) -> Operand:
+    """Return f(X.T) as f(X).T, with the axes of X in order."""
+    (tensor,) = node.operands
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    inner = apply_body(node.body, (_permuted(tensor, order),))
+    return _permuted(inner, axes)
+
+
+def _permuted(tensor: Operand, axes: Sequence[int]) -> Operand:
+    return contract((tensor,), (range(len(axes)),), axes, dict(enumerate(shape_of(tensor))))
 
 
 @cached(4096)

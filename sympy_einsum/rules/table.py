@@ -242,7 +242,7 @@ VIEW = (
     ),
 )
 ELEMENTWISE = (
-    Rule("rearranged", "exp(A.T) = exp(A).T", entries.of_rearranged, any_of(View)),
+    Rule("rearranged", "exp(A.T) = exp(A).T", entries.of_rearranged, any_of(View, Einsum)),
     Rule(
         "compose",
         "exp(log(x)) = x",

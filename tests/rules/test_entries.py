@@ -79,3 +79,22 @@ def test_single_points_of_a_choice_have_no_derivative_of_their_own():
     expr = se.elementwise(lambda v: Piecewise((5, Eq(v, 1)), (v**2, v > 1)), z)
     found = se.lambdify([z], se.gradient(expr.sum(), z))(np.array([0.5, 1, 2]))
     np.testing.assert_allclose(found, [np.nan, np.nan, 4])
+
+
+U = se.TensorSymbol("U", 4, 5, 6)
+
+
+@pytest.mark.parametrize(
+    "part",
+    [U[1:-1, 2:, 1:], U[1:, :, 0], U[0, ::-1, 1:], U[:, 1, :-1]],
+    ids=str,
+)
+def test_functions_of_slices_lie_as_what_is_sliced(part):
+    """U[1:]**3 isn't (U[1:].T**3).T, and both have one form."""
+    function = se.simplify(se.sinh(part))
+    assert str(function) == f"sinh({part})"
+    axes = range(part.order)[::-1]
+    assert se.simplify(se.sinh(part.transpose(*axes)).transpose(*axes)) is function
+    data = np.arange(120.0).reshape(U.shape) / 40
+    expected = np.sinh(se.lambdify([U], part)(data))
+    np.testing.assert_allclose(se.lambdify([U], function)(data), expected)
