@@ -136,6 +136,12 @@ def test_no_two_classes_have_one_name():
     assert {name for name, count in classes.items() if count > 1} == SAME_CLASSES.keys()
 
 
+def test_no_two_files_of_tests_have_one_name():
+    """pytest imports them by their names, without the folders."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 def test_few_modules_stand_beside_the_packages():
     assert len(list(PACKAGE.glob("*.py"))) <= 8
 
