@@ -222,7 +222,7 @@ def test_symbolic_lengths():
     assert np.fft.rfft(x).shape == (n // 2 + 1,)
     assert np.fft.rfft(x, n + m).shape == ((n + m) // 2 + 1,)
     assert np.fft.fft(se.TensorSymbol("y", n + m), n).shape == (n,)
-    with pytest.raises(se.UnsupportedError, match="length n is cut to m positions or filled up"):
+    with pytest.raises(se.UnsupportedError, match="is truncated to m positions or zero-padded"):
         np.fft.rfft(x, m)
 
 

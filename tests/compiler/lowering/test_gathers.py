@@ -109,7 +109,7 @@ def test_positions_are_integers():
         se.TensorSymbol("z", 3)[[0, 3]]
     with pytest.raises(se.TensorError, match="positions are integers"):
         x[np.array([0.5])]
-    with pytest.raises(se.UnsupportedError, match="how many entries it picks"):
+    with pytest.raises(se.UnsupportedError, match="the number of selected entries"):
         x[x > 0]
     taken = se.lambdify([p, x], x[p])
     with pytest.raises(se.ShapeError, match="a position is outside of its axis"):
