@@ -9,7 +9,7 @@ from sympy import Integer, S, cos, exp, lambdify, sin, symbols, tanh
 
 import sympy_einsum as se
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.emit.modules import module_text
+from sympy_einsum.compiler.emit.modules import module_of
 from sympy_einsum.compiler.emit.signature import Signature
 from sympy_einsum.compiler.emit.writer import function_body
 from sympy_einsum.compiler.ir.instruction_rules import Instruction, Slice
@@ -239,9 +239,9 @@ def compiled(plan, arguments, backend="numpy", reuse=None):
     spelling = BACKENDS[backend]()
     signature = Signature(arguments, spelling)
     body = function_body(signature, plan, ast.List, reuse or {})
-    text = module_text(spelling, "function", signature.arguments, body.reads + body.lines)
+    module = module_of(spelling, "function", signature.arguments, body.reads + body.lines)
     namespace = dict(body.constants)
-    exec(text, namespace)
+    exec(module.text, namespace)
     return namespace["function"]
 
 
