@@ -245,8 +245,8 @@ class Constant(TensorExpr):
     Raises
     ======
 
-    TensorError : it isn't an array of numbers: ragged lists, sparse matrices, masked entries,
-    objects
+    TensorError : it isn't an array of numbers but a ragged list, a sparse matrix, or an array with
+        masked entries or objects
 
     Examples
     ========

@@ -17,6 +17,7 @@ import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.backends.scalars import scalar_code
+from sympy_einsum.compiler.emit.modules import global_names
 from sympy_einsum.compiler.emit.printer import printed
 from sympy_einsum.compiler.ir.code import constant
 from sympy_einsum.core import ROWS, Row, TensorError, add_row, code_of, derivative, row_of
@@ -97,7 +98,9 @@ def test_code_and_derivatives_agree_with_the_definition(row):
     wanted = float(row.definition(*given).subs(at))
     text = printed(scalar_code(row.function(*slots), [*map(constant, values)], backend="scalars"))
     numbers = {"np": np, "special": special}
-    exec(BACKENDS["numpy"].used_support(text), numbers)
+    numpy = BACKENDS["numpy"]
+    for name in numpy.used_support(global_names(text)):
+        exec(numpy.helper(name).text, numbers)
     np.testing.assert_allclose(eval(text, numbers), wanted, rtol=1e-12)
     if row.derivative is None or row.is_choice or own.func.__name__ == "step":
         return

@@ -68,7 +68,7 @@ class KernelText(NamedTuple):
         reads = signature.read_lengths([s for s in signature.lengths if signature.names[s] in used])
         return [
             *reads,
-            f"{', '.join(names)} = {function}({arguments})",
+            *[f"{', '.join(names)} = {function}({arguments})"][: len(names)],
             f"return {printed(result)}",
         ]
 

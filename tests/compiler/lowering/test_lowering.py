@@ -412,7 +412,7 @@ def test_shares_are_divided_where_there_are_fewest():
 
 def test_a_diagonal_of_what_lies_in_any_order_is_written_to():
     namespace = {"np": np}
-    exec(NumpyBackend.support["diagonal_in"], namespace)
+    exec(NumpyBackend.helper("diagonal_in").text, namespace)
     given = np.arange(64.0).reshape(8, 8)
     for view in (slice(None), slice(None, None, -1), slice(0, 6, 2)):
         for cut in (given[view, view], given.T[view, view], given[view, view][::-1]):
