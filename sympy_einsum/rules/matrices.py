@@ -1,5 +1,8 @@
-"""Rules for inverses, adjugates and determinants; X is square, and invertible where its inverse
-stands on either side.
+"""Rules for inverses, adjugates and determinants of matrices along the last two axes of a tensor; X
+is square, and invertible where its inverse stands on either side.
+
+A stack of matrices X_q has further axes q before these, and a matrix alone none: the labels of the
+stack are on every factor that has them.
 
 References
 ==========
@@ -9,19 +12,24 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import permutations
+from typing import NamedTuple
 
 from sympy import Abs, Expr, LeviCivita, Mul, S, log
 
-from ..analysis import Closed, transposed
+from ..analysis import Closed, inlined_product, transposed
 from ..core import same_length, tuning
 from ..expressions import (
     LOG,
     Adj,
+    AdjStack,
     Einsum,
     IntervalProducts,
     Inv,
+    InvStack,
+    MatrixPower,
     Ones,
     Operand,
     PseudoInverse,
@@ -31,15 +39,24 @@ from ..expressions import (
     View,
     apply_body,
     contract,
-    det as det_of,
-    inv as inverse_of,
-    logdet as logdet_of,
+    contract_part,
+    det,
+    inv,
+    logdet,
+    matrix_power,
     order_of,
     scale,
     slot,
     tensor_sum,
+    total_of,
 )
 from .distribution import divided, sum_content
+
+# A tensor, or a scalar, and the labels of its axes.
+Labelled = tuple[Operand, tuple[int, ...]]
+
+
+# --- matrices made of others ----------------------------------------------------------------------
 
 
 def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
@@ -57,60 +74,106 @@ def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
     return Mul(*matrix.scalars), matrix.core, matrix.output != matrix.subscripts[-1]
 
 
-def power_on_diagonal(matrix: Operand, exponent: Expr) -> Operand | None:
-    """A power of a matrix diag(c v), diag((c v)^k); None for other matrices."""
-    if not isinstance(matrix, View) or len(set(matrix.output)) != 1:
+def multiple_chain(matrices: Operand) -> Chain | None:
+    """Return multiples of a matrix or its transpose, or of those of a stack, as a chain of one
+    factor; None for others."""
+    if matrices.order > 2:
+        chain = chain_of(matrices)
+        return chain if chain is not None and len(chain.factors) == 1 else None
+    found = multiple(matrices)
+    if found is None:
         return None
-    lengths = {0: matrix.shape[0]}
-    factors = [scalar**exponent for scalar in matrix.scalars]
-    if matrix.core is not None:
-        # Of a matrix its own diagonal.
-        entries = contract((matrix.core,), [(0,) * matrix.core.order], (0,), lengths)
-        factors.append(apply_body(slot(0) ** slot(1), (entries, exponent)))
-    subscripts = [(0,) * order_of(factor) for factor in factors]
-    return contract(factors, subscripts, (0, 0), lengths)
+    factor, core, is_transposed = found
+    labels = (1, 0) if is_transposed else (0, 1)
+    return Chain([(factor, ())], [(core, labels)], (), 0, 1, dict(enumerate(matrices.shape)))
 
 
-def inv_of_view(node: Operand, barriers: Closed) -> Operand | None:
-    """inv(c X') = inv(X)' / c, inv(diag(c v)) = diag(1 / (c v))."""
-    matrix = node.operands[0]
-    found = multiple(matrix)
-    if found is not None:
-        factor, core, is_transposed = found
-        inverse = inverse_of(core)
-        return scale(1 / factor, transposed(inverse) if is_transposed else inverse)
-    return power_on_diagonal(matrix, S.NegativeOne)
+class Chain(NamedTuple):
+    """Matrices as a product of square matrices and of weights.
+
+    Attributes
+    ==========
+
+    weights : the scalar factors of each matrix
+    factors : the matrices, whose last two labels are those of their rows and columns
+    stack, row, column : the labels of the product
+    lengths : the length of each label
+    """
+
+    weights: list[Labelled]
+    factors: list[Labelled]
+    stack: tuple[int, ...]
+    row: int
+    column: int
+    lengths: dict[int, Expr]
+
+    def product(self, terms: Sequence[Labelled], output: Sequence[int]) -> Operand:
+        """Return the product of factors and weights."""
+        operands, labels = [own for own, _ in terms], [own for _, own in terms]
+        return contract_part(operands, labels, output, self.lengths)
+
+    def weighted(self, body: Expr, *others: Expr) -> list[Labelled]:
+        """A function of each of the weights and of other scalars."""
+        return [(apply_body(body, (own, *others)), labels) for own, labels in self.weights]
 
 
-def inv_of_adj(node: Operand, barriers: Closed) -> Operand | None:
-    """inv(adj X) = X / det X: there is an inverse."""
-    matrix = node.operands[0]
-    if not isinstance(matrix, Adj):
+def chain_of(matrices: Operand) -> Chain | None:
+    """Return matrices as a product of others; None if they are no such product.
+
+    Of a matrix alone a product has no scalar factors: it is a multiple, and what is in its factors
+    stays there.
+    """
+    if matrices.order == 2:
+        square = square_factors(matrices)
+        return None if square is None else _chain_of_factors(square)
+    if isinstance(matrices, TensorAdd):
+        factor = sum_content(matrices)
+        if factor is S.One:
+            return None
+        *stack, row, column = axes = tuple(range(matrices.order))
+        whole, lengths = [(divided(matrices, factor), axes)], dict(enumerate(matrices.shape))
+        return Chain([(factor, ())], whole, (*stack,), row, column, lengths)
+    product = inlined_product(matrices)
+    *stack, row, column = product.output
+    if len({*product.output}) < len(product.output):
         return None
-    (X,) = matrix.operands
-    return scale(1 / det_of(X), X)
-
-
-def adj_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
-    """adj X = det(X) inv(X), where X is invertible."""
-    (X,) = node.operands
-    return scale(det_of(X), inverse_of(X))
-
-
-def cofactors_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
-    """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
-    X, order = node.operands[0], node.degree
-    if order > tuning.MAX_WRITTEN_COFACTORS:
+    weights: list[Labelled] = [(own, ()) for own in product.scalars]
+    factors: list[Labelled] = []
+    uses: Counter[int] = Counter()
+    for operand, labels in zip(product.operands, product.subscripts, strict=True):
+        inner = [i for i in labels if i not in stack]
+        if not inner and len({*labels}) == len(labels):
+            weights.append((operand, labels))
+            continue
+        own = (*[i for i in labels if i in stack], *inner)
+        if len({*inner}) != 2 or len({*labels}) < len(labels):
+            return None
+        if not same_length(*[product.lengths[i] for i in inner]):
+            return None
+        factors.append((contract_part((operand,), (labels,), own, product.lengths), own))
+        uses.update(inner)
+    ends = all(uses[i] == (1 if i in (row, column) else 2) for i in {*uses, row, column})
+    is_whole = factors == [(matrices, product.output)] and not weights
+    if not ends or not factors or is_whole or not _is_connected(factors, row):
         return None
-    lengths = dict(enumerate(node.shape))
-    rows, columns = range(0, 2 * order, 2), range(1, 2 * order, 2)
-    terms = []
-    for permuted in permutations(columns):
-        labels = [(j, i) for i, j in zip(rows, permuted, strict=True)]
-        factors = [inverse_of(X)] * order
-        product = contract(factors, labels, range(2 * order), lengths)
-        terms.append(scale(LeviCivita(*[(j - 1) // 2 for j in permuted]), product))
-    return scale(det_of(X), tensor_sum(terms))
+    return Chain(weights, factors, tuple(stack), row, column, product.lengths)
+
+
+def _chain_of_factors(matrices: Sequence[Operand]) -> Chain:
+    """Return the product of square matrices of one size."""
+    count = len(matrices)
+    factors: list[Labelled] = [(own, (k, k + 1)) for k, own in enumerate(matrices)]
+    lengths = dict.fromkeys(range(count + 1), matrices[0].shape[0])
+    return Chain([], factors, (), 0, count, lengths)
+
+
+def _is_connected(factors: Sequence[Labelled], start: int) -> bool:
+    """Tell whether the factors are one path from a label, and no cycles beside it."""
+    reached, pending = {start}, [labels[-2:] for _, labels in factors]
+    while found := [pair for pair in pending if not reached.isdisjoint(pair)]:
+        pending = [pair for pair in pending if reached.isdisjoint(pair)]
+        reached.update(*found)
+    return not pending
 
 
 def square_factors(matrix: Operand) -> list[Operand] | None:
@@ -134,65 +197,90 @@ def square_factors(matrix: Operand) -> list[Operand] | None:
     return factors if label == end else None
 
 
+def matrix_product(matrices: Sequence[Operand]) -> Operand:
+    """Return the product of square matrices of one size."""
+    chain = _chain_of_factors(matrices)
+    return chain.product(chain.factors, (chain.row, chain.column))
+
+
+def power_on_diagonal(matrices: Operand, exponent: Expr) -> Operand | None:
+    """Return the power diag((c v)^k) of diagonal matrices diag(c v); None for others."""
+    if not isinstance(matrices, View):
+        return None
+    *stack, row, column = matrices.output
+    if row != column or len({*stack, row}) <= len(stack):
+        return None
+    labels = (*stack, row)
+    factors: list[Labelled] = [(scalar**exponent, ()) for scalar in matrices.scalars]
+    if matrices.core is not None:
+        # Of matrices their own diagonals.
+        lengths = {i: matrices.lengths[i] for i in labels}
+        entries = contract((matrices.core,), matrices.subscripts[-1:], labels, lengths)
+        factors.append((apply_body(slot(0) ** slot(1), (entries, exponent)), labels))
+    operands, subscripts = zip(*factors, strict=True) if factors else ((), ())
+    return contract(operands, subscripts, matrices.output, dict(enumerate(matrices.lengths)))
+
+
+def _times(weights: Operand, tensor: Operand) -> Operand:
+    """Return a tensor with each of its first axes' entries multiplied by a weight."""
+    axes = range(order_of(tensor))
+    labels = axes[: order_of(weights)]
+    return contract_part((weights, tensor), (labels, axes), axes, dict(enumerate(tensor.shape)))
+
+
+# --- inverses and adjugates -----------------------------------------------------------------------
+
+
+def _inverse(chain: Chain) -> Operand:
+    """inv(w A B) = inv(B) inv(A) / w: rows and columns change places."""
+    terms = chain.weighted(1 / slot(0))
+    for own, (*stack, row, column) in chain.factors:
+        terms.append((inv(own), (*stack, column, row)))
+    return chain.product(terms, (*chain.stack, chain.column, chain.row))
+
+
+def inv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+    """inv(c X') = inv(X)' / c, inv(diag(v)) = diag(1 / v)."""
+    (matrices,) = node.operands
+    chain = multiple_chain(matrices)
+    return power_on_diagonal(matrices, S.NegativeOne) if chain is None else _inverse(chain)
+
+
 def inv_of_product(node: Operand, barriers: Closed) -> Operand | None:
     """inv(A B) = inv(B) inv(A) [MC, eq. 145]."""
-    factors = square_factors(node.operands[0])
-    if factors is None:
+    chain = chain_of(node.operands[0])
+    return None if chain is None else _inverse(chain)
+
+
+def inv_of_adj(node: Operand, barriers: Closed) -> Operand | None:
+    """inv(adj X) = X / det X: there is an inverse."""
+    (matrices,) = node.operands
+    if not isinstance(matrices, (Adj, AdjStack)):
         return None
-    return matrix_product([inverse_of(factor) for factor in reversed(factors)])
+    (X,) = matrices.operands
+    return _times(apply_body(1 / slot(0), (det(X),)), X)
 
 
-def matrix_product(factors: Sequence[Operand]) -> Operand:
-    """Return the product of square matrices of one size."""
-    labels = [(k, k + 1) for k in range(len(factors))]
-    lengths = dict.fromkeys(range(len(factors) + 1), factors[0].shape[0])
-    return contract(factors, labels, (0, len(factors)), lengths)
+def adj_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
+    """adj X = det(X) inv(X), where X is invertible."""
+    (X,) = node.operands
+    return _times(det(X), inv(X))
 
 
-def det_of_view(node: Operand, barriers: Closed) -> Operand | None:
-    """det(c X') = c^n det X."""
-    found = multiple(node.operands[0])
-    return None if found is None else found[0] ** node.operands[0].shape[0] * det_of(found[1])
-
-
-def det_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
-    """det(inv X) = 1 / det X."""
-    matrix = node.operands[0]
-    return 1 / det_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
-
-
-def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
-    """det(A B) = det A det B for square A, B [MC, eq. 21]."""
-    factors = square_factors(node.operands[0])
-    result = S.One
-    for factor in factors or ():
-        result *= det_of(factor)
-    return None if factors is None else result
-
-
-def logdet_of_view(node: Operand, barriers: Closed) -> Operand | None:
-    """log|det(c X')| = n log|c| + log|det X|."""
-    found = multiple(node.operands[0])
-    if found is None:
+def cofactors_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
+    """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
+    (X,), count = node.operands, node.degree
+    if count > tuning.MAX_WRITTEN_COFACTORS:
         return None
-    return node.operands[0].shape[0] * log(Abs(found[0])) + logdet_of(found[1])
-
-
-def logdet_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
-    """log|det(inv X)| = -log|det X|."""
-    matrix = node.operands[0]
-    return -logdet_of(matrix.operands[0]) if isinstance(matrix, Inv) else None
-
-
-def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
-    """log|det(A B)| = log|det A| + log|det B| for square A, B [MC, eq. 21]."""
-    factors = square_factors(node.operands[0])
-    return None if factors is None else sum((logdet_of(f) for f in factors), S.Zero)
-
-
-def cholesky_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
-    """chol(diag v) = diag(sqrt v)."""
-    return power_on_diagonal(node.operands[0], S.Half)
+    axes = range(node.order)
+    stack, pairs = axes[: X.order - 2], axes[X.order - 2 :]
+    rows, columns = pairs[::2], pairs[1::2]
+    factors, lengths = [inv(X)] * count, dict(enumerate(node.shape))
+    terms = []
+    for permuted in permutations(range(count)):
+        labels = [(*stack, columns[j], row) for row, j in zip(rows, permuted, strict=True)]
+        terms.append(scale(LeviCivita(*permuted), contract(factors, labels, axes, lengths)))
+    return _times(det(X), tensor_sum(terms))
 
 
 def pinv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
@@ -203,6 +291,101 @@ def pinv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
     factor, core, is_transposed = found
     inverse = PseudoInverse.of(core)
     return scale(1 / factor, transposed(inverse) if is_transposed else inverse)
+
+
+def cholesky_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
+    """chol(diag v) = diag(sqrt v)."""
+    return power_on_diagonal(node.operands[0], S.Half)
+
+
+def symbolic_power(matrices: Operand) -> tuple[Operand, Operand] | None:
+    """Return base and exponent of a symbolic power of matrices, which isn't a derivative."""
+    if not isinstance(matrices, MatrixPower) or len(matrices.operands) > 1:
+        return None
+    return matrices.operands[0], matrices.exponent
+
+
+def power_of_multiple(node: MatrixPower, barriers: Closed) -> Operand | None:
+    """(c X')^k = c^k (X^k)', diag(c v)^k = diag((c v)^k)."""
+    return None if node.order > 2 else _power_of_multiple(node)
+
+
+def powers_of_multiples(node: MatrixPower, barriers: Closed) -> Operand | None:
+    """(c_q X_q')^k = c_q^k (X_q^k)', diag(v_q)^k = diag(v_q^k)."""
+    return _power_of_multiple(node) if node.order > 2 else None
+
+
+def _power_of_multiple(node: MatrixPower) -> Operand | None:
+    known = symbolic_power(node)
+    if known is None:
+        return None
+    matrices, exponent = known
+    chain = multiple_chain(matrices)
+    if chain is None:
+        return power_on_diagonal(matrices, exponent)
+    terms = chain.weighted(slot(0) ** slot(1), exponent)
+    terms += [(matrix_power(own, exponent), labels) for own, labels in chain.factors]
+    return chain.product(terms, (*chain.stack, chain.row, chain.column))
+
+
+# --- determinants ---------------------------------------------------------------------------------
+
+
+def _determinant(chain: Chain | None) -> Operand | None:
+    """det(w A B) = w^n det A det B [MC, eq. 21]."""
+    if chain is None:
+        return None
+    terms = chain.weighted(slot(0) ** slot(1), chain.lengths[chain.row])
+    terms += [(det(own), labels[:-2]) for own, labels in chain.factors]
+    return chain.product(terms, chain.stack)
+
+
+def _log_determinant(chain: Chain | None) -> Operand | None:
+    """log|det(w A B)| = n log|w| + log|det A| + log|det B| [MC, eq. 21]."""
+    if chain is None:
+        return None
+    terms = chain.weighted(slot(1) * log(Abs(slot(0))), chain.lengths[chain.row])
+    terms += [(logdet(own), labels[:-2]) for own, labels in chain.factors]
+    return total_of([chain.product([term], chain.stack) for term in terms])
+
+
+def det_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+    """det(c X') = c^n det X."""
+    return _determinant(multiple_chain(node.operands[0]))
+
+
+def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
+    """det(A B) = det A det B for square A, B."""
+    return _determinant(chain_of(node.operands[0]))
+
+
+def logdet_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+    """log|det(c X')| = n log|c| + log|det X|."""
+    return _log_determinant(multiple_chain(node.operands[0]))
+
+
+def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
+    """log|det(A B)| = log|det A| + log|det B| for square A, B."""
+    return _log_determinant(chain_of(node.operands[0]))
+
+
+def det_of_power(node: Operand, barriers: Closed) -> Operand | None:
+    """det(X^k) = det(X)^k, also of an inverse."""
+    found = _power_or_inverse(node.operands[0])
+    return None if found is None else apply_body(slot(0) ** slot(1), (det(found[0]), found[1]))
+
+
+def logdet_of_power(node: Operand, barriers: Closed) -> Operand | None:
+    """log|det(X^k)| = k log|det X|, also of an inverse."""
+    found = _power_or_inverse(node.operands[0])
+    return None if found is None else scale(found[1], logdet(found[0]))
+
+
+def _power_or_inverse(matrices: Operand) -> tuple[Operand, Operand] | None:
+    """Return base and exponent of a power of matrices, which may be their inverse."""
+    if isinstance(matrices, (Inv, InvStack)):
+        return matrices.operands[0], S.NegativeOne
+    return symbolic_power(matrices)
 
 
 def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:

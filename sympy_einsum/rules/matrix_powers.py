@@ -21,37 +21,14 @@ from ..expressions import (
     View,
     apply_body,
     contract,
-    det,
     expm,
     holds_complex,
-    logdet,
     matrix_power,
     order_of,
     scale,
     tensor_sum,
 )
-from .matrices import diagonal_parts, matrix_product, multiple, power_on_diagonal
-
-
-def _symbolic_power(matrix: Operand) -> tuple[Operand, Operand] | None:
-    """Base and exponent of a symbolic power of matrices, which isn't a derivative."""
-    if not isinstance(matrix, MatrixPower) or len(matrix.operands) > 1:
-        return None
-    return matrix.operands[0], matrix.exponent
-
-
-def power_of_view(node: MatrixPower, barriers: Closed) -> Operand | None:
-    """(c X')^k = c^k (X^k)', diag(c v)^k = diag((c v)^k)."""
-    known = _symbolic_power(node)
-    if known is None or node.order > 2:
-        return None
-    matrix, exponent = known
-    found = multiple(matrix)
-    if found is not None:
-        factor, core, is_transposed = found
-        power = matrix_power(core, exponent)
-        return scale(factor**exponent, transposed(power) if is_transposed else power)
-    return power_on_diagonal(matrix, exponent)
+from .matrices import diagonal_parts, matrix_product, multiple, symbolic_power
 
 
 def along_multiple(node: DirectionalFunction, barriers: Closed) -> Operand | None:
@@ -193,20 +170,8 @@ def _neighbours(product: Product) -> Iterator[tuple[int, int, tuple[int, int]]]:
 
 def inv_of_power(node: Operand, barriers: Closed) -> Operand | None:
     """inv(X^k) = X^-k."""
-    found = _symbolic_power(node.operands[0])
+    found = symbolic_power(node.operands[0])
     return None if found is None else matrix_power(found[0], -found[1])
-
-
-def det_of_power(node: Operand, barriers: Closed) -> Operand | None:
-    """det(X^k) = det(X)^k."""
-    found = _symbolic_power(node.operands[0])
-    return None if found is None else det(found[0]) ** found[1]
-
-
-def logdet_of_power(node: Operand, barriers: Closed) -> Operand | None:
-    """log|det(X^k)| = k log|det X|."""
-    found = _symbolic_power(node.operands[0])
-    return None if found is None else found[1] * logdet(found[0])
 
 
 def join_powers(node: Operand, barriers: Closed) -> Operand | None:
@@ -215,7 +180,7 @@ def join_powers(node: Operand, barriers: Closed) -> Operand | None:
     product = inlined_product(node, barriers)
     powers = [_as_power(operand) for operand in product.operands]
     for k, operand in enumerate(product.operands):
-        if _symbolic_power(operand) is None:
+        if symbolic_power(operand) is None:
             continue
         base, exponent = powers[k]
         for j, other in enumerate(powers):
@@ -240,7 +205,7 @@ def _as_power(operand: Operand) -> tuple[Operand, Operand]:
     if isinstance(operand, (Inv, InvStack)):
         base, exponent = _as_power(operand.operands[0])
         return base, -exponent
-    return _symbolic_power(operand) or (operand, 1)
+    return symbolic_power(operand) or (operand, 1)
 
 
 def power_beside_zero(node: View, barriers: Closed) -> Operand | None:

@@ -1,16 +1,23 @@
-"""The rules for functions of matrices: a part of the table of rules (see table.py)."""
+"""The rules for functions of matrices, and of stacks of them: a part of the table of rules (see
+table.py)."""
 
 from __future__ import annotations
 
 from ..expressions import (
     Adj,
+    AdjStack,
     Cholesky,
+    Cofactors,
+    CofactorStack,
     Delta,
     Det,
+    DetStack,
     Einsum,
     Expm,
     Inv,
+    InvStack,
     LogDet,
+    LogDetStack,
     MatrixPower,
     PseudoInverse,
     Reshape,
@@ -19,7 +26,6 @@ from ..expressions import (
 )
 from . import kronecker, matrices, matrix_powers
 from .rewriting import Rule, any_of
-from .stacks import STACKS
 
 ALONG = Rule(
     "multiple of a direction",
@@ -42,6 +48,78 @@ ITSELF = Rule(
     wrong="expm(A, B) = B @ expm(A)",
 )
 
+STACKS: dict[type, tuple[Rule, ...]] = {
+    MatrixPower: (
+        Rule(
+            "powers of multiples",
+            "matrix_power(2*F, p) = 2**p*matrix_power(F, p)",
+            matrices.powers_of_multiples,
+            any_of(View, Einsum, TensorAdd),
+        ),
+    ),
+    InvStack: (
+        Rule(
+            "inverses of multiples",
+            "inv(2*F) = inv(F)/2",
+            matrices.inv_of_multiple,
+            any_of(View, Einsum, TensorAdd),
+        ),
+        Rule(
+            "inverses of exponentials",
+            "inv(expm(F)) = expm(-F)",
+            matrix_powers.inv_of_exponential,
+            any_of(Expm),
+        ),
+        Rule(
+            "inverses of functions",
+            "inv(adj(F)) = einsum('i,ijk->ijk', 1/det(F), F)",
+            matrices.inv_of_adj,
+            any_of(AdjStack),
+        ),
+        Rule(
+            "inverses of functions",
+            "inv(matrix_power(F, p)) = matrix_power(F, -p)",
+            matrix_powers.inv_of_power,
+            any_of(MatrixPower),
+        ),
+    ),
+    DetStack: (
+        Rule(
+            "determinants of exponentials",
+            "det(expm(F)) = exp(trace(F, axis1=1, axis2=2))",
+            matrix_powers.det_of_exponential,
+            any_of(Expm),
+        ),
+        Rule(
+            "determinants of powers",
+            "det(inv(F)) = 1/det(F)",
+            matrices.det_of_power,
+            any_of(InvStack, MatrixPower),
+            wrong="det(inv(F)) = -det(F)",
+        ),
+        Rule("determinants of products", "det(F @ G) = det(F)*det(G)", matrices.det_of_product),
+    ),
+    LogDetStack: (
+        Rule(
+            "determinants of exponentials",
+            "logdet(expm(F)) = trace(F, axis1=1, axis2=2)",
+            matrix_powers.logdet_of_exponential,
+            any_of(Expm),
+        ),
+        Rule(
+            "determinants of powers",
+            "logdet(inv(F)) = -logdet(F)",
+            matrices.logdet_of_power,
+            any_of(InvStack, MatrixPower),
+            wrong="logdet(inv(F)) = 1/logdet(F)",
+        ),
+        Rule(
+            "determinants of products",
+            "logdet(F @ G) = logdet(F) + logdet(G)",
+            matrices.logdet_of_product,
+        ),
+    ),
+}
 MATRICES: dict[type, tuple[Rule, ...]] = {
     Expm: (
         ALONG,
@@ -70,7 +148,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "power of a multiple",
             "matrix_power(2*A.T, p) = 2**p*matrix_power(A, p).T",
-            matrix_powers.power_of_view,
+            matrices.power_of_multiple,
             any_of(View, TensorAdd),
             wrong="matrix_power(2*A, p) = 2*matrix_power(A, p)",
         ),
@@ -79,7 +157,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "inverse of a multiple",
             "inv(2*A) = inv(A)/2",
-            matrices.inv_of_view,
+            matrices.inv_of_multiple,
             any_of(View, TensorAdd),
             wrong="inv(2*A) = 2*inv(A)",
         ),
@@ -107,21 +185,21 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "determinant of a power",
             "det(matrix_power(A, p)) = det(A)**p",
-            matrix_powers.det_of_power,
+            matrices.det_of_power,
             any_of(MatrixPower),
             wrong="det(matrix_power(A, p)) = p*det(A)",
         ),
         Rule(
             "determinant of a multiple",
             "det(2*A.T) = 2**n*det(A)",
-            matrices.det_of_view,
+            matrices.det_of_multiple,
             any_of(View, TensorAdd),
             wrong="det(2*A) = 2*det(A)",
         ),
         Rule(
             "determinant of an inverse",
             "det(inv(A)) = 1/det(A)",
-            matrices.det_of_inverse,
+            matrices.det_of_power,
             any_of(Inv),
         ),
         Rule(
@@ -155,20 +233,20 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "determinant of a power",
             "logdet(matrix_power(A, p)) = p*logdet(A)",
-            matrix_powers.logdet_of_power,
+            matrices.logdet_of_power,
             any_of(MatrixPower),
         ),
         Rule(
             "determinant of a multiple",
             "logdet(t*A.T) = n*log(abs(t)) + logdet(A)",
-            matrices.logdet_of_view,
+            matrices.logdet_of_multiple,
             any_of(View, TensorAdd),
             wrong="logdet(t*A) = log(t) + logdet(A)",
         ),
         Rule(
             "determinant of an inverse",
             "logdet(inv(A)) = -logdet(A)",
-            matrices.logdet_of_inverse,
+            matrices.logdet_of_power,
             any_of(Inv),
         ),
         Rule(
@@ -218,6 +296,38 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "pinv(kron(A, M)) = kron(pinv(A), pinv(M))",
             kronecker.function_of_product,
             any_of(Reshape),
+        ),
+    ),
+}
+# Where matrices with an adjugate have an inverse.
+WITH_INVERSES: dict[type, tuple[Rule, ...]] = {
+    InvStack: (
+        *STACKS[InvStack],
+        Rule("inverses of products", "inv(F @ G) = inv(G) @ inv(F)", matrices.inv_of_product),
+    ),
+    Adj: (Rule("adjugate", "adj(A) = det(A)*inv(A)", matrices.adj_as_inverse),),
+    Cofactors: (
+        Rule(
+            "cofactors",
+            "cofactors(A, 2) = "
+            "det(A)*einsum('ba,dc->abcd', inv(A), inv(A))"
+            " - det(A)*einsum('da,bc->abcd', inv(A), inv(A))",
+            matrices.cofactors_as_inverse,
+        ),
+    ),
+    AdjStack: (
+        Rule(
+            "adjugates",
+            "adj(F) = einsum('i,ijk->ijk', det(F), inv(F))",
+            matrices.adj_as_inverse,
+        ),
+    ),
+    CofactorStack: (
+        Rule(
+            "cofactors",
+            "cofactors(F, 2) = einsum('i,iba,idc->iabcd', det(F), inv(F), inv(F))"
+            " - einsum('i,ida,ibc->iabcd', det(F), inv(F), inv(F))",
+            matrices.cofactors_as_inverse,
         ),
     ),
 }

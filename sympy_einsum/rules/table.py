@@ -64,7 +64,7 @@ from . import (
     sums,
     symmetry,
 )
-from .matrix_table import MATRICES
+from .matrix_table import MATRICES, STACKS, WITH_INVERSES
 from .rewriting import Rule, RuleSet, any_of
 from .stable.rules import (
     BY_FUNCTIONS,
@@ -74,7 +74,6 @@ from .stable.rules import (
     SOFTMAX,
     STABLE_RULES,
 )
-from .stacks import STACKS, WITH_INVERSES
 
 DENEST = Rule(
     "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.denest, any_of(NESTED)
