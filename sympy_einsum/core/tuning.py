@@ -1,7 +1,7 @@
 """The table of tuning constants: costs, and bounds on what is searched, written out or remembered.
 
 One row per constant, with what it bounds and why it has its value. Costs are counted in
-multiplications inside a contraction. Times are those of one core of a 2024 server.
+multiplications inside a contraction.
 """
 
 from sympy import Rational
