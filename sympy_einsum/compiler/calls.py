@@ -22,6 +22,7 @@ from ..expressions import shape_of
 from .backends import BACKENDS, Backend
 from .emit.modules import SourceModule, kernel_module
 from .emit.writer import Body
+from .ir.code import name, quote, subscript
 from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
 from .program import Compilation, Request
@@ -174,12 +175,14 @@ def _calling(
         True: kernel_module(for_complex(), kernel),
     }
     kernels = Kernels(modules, kernel, run, program.backend.is_complex)
-    arrays = [name for name, is_array in kernel.numbers(signature) if is_array]
-    kind = f"{arrays[0]}.dtype" if arrays else "kind"
-    calling = kernel.calling(signature, program.layout, f"compute[{kind}]", kind)
+    arrays = [own for own, is_array in kernel.numbers(signature) if is_array]
+    kind = quote("{0}.dtype", name(arrays[0])) if arrays else name("kind")
+    function = subscript(name("compute"), [kind])
+    types = (kind, quote("{0}.type", kind))
+    calling = kernel.calling(signature, program.layout, function, types)
     again = f"    return again({', '.join(signature.arguments)})"
     # A kernel would round what isn't an integer.
-    integers = [f"type({name}) is not int" for name in kernel.integers(signature)]
+    integers = [f"type({own}) is not int" for own in kernel.integers(signature)]
     lines = [
         # Arrays of zeros are made before the kernel compares lengths.
         *(checks if signature.given else ()),
@@ -190,7 +193,7 @@ def _calling(
         "except (TypeError, ValueError, IndexError, AttributeError):",
         again,
     ]
-    retry = [*checks, *kernel.calling(signature, program.layout, "converted")]
+    retry = [*checks, *kernel.calling(signature, program.layout, name("converted"))]
     namespace = {**kernel.constants, **_called(program), "kind": np.dtype(float), "np": np}
     second = {**namespace, "converted": kernels.converted}
     converting = _Converting(program, retry, second)

@@ -209,16 +209,17 @@ MIN_RUNNING_SUMS = 4
 
 # Entries of a constant array that is written into the source.
 MAX_WRITTEN_CONSTANT = 1000
-# Characters of code that stands inside the code that uses it, in Python and in a kernel.
+# Characters of code that stands inside the code that uses it, in Python.
 MAX_INLINED_CODE = 60
-MAX_INLINED_TEXT = 40
+# Names and numbers of code that stands inside the code that uses it, in a kernel.
+MAX_INLINED_NAMES = 7
 # Levels of entries that are computed inside of others in a kernel.
 MAX_INLINED_LEVELS = 32
 # Operations of an entrywise function that a kernel recomputes wherever it is needed, and along
 # other axes too.
 MAX_RECOMPUTED_OPERATIONS = 8
 MAX_OPERATIONS_ALONG = 1
-# Loops of a nest whose variables have names.
+# Loops of a nest: no argument has the name of their variables.
 MAX_NAMED_LOOPS = 32
 # Entries of a block of rows in a kernel, such that it stays in the cache; its rows at least; and
 # entries of the sums over blocks.

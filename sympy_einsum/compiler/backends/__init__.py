@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
+from ..ir.code import assigned
 from .base import Backend
 from .given_functions import GivenFunctions
 from .spelling import (
@@ -20,7 +21,6 @@ from .spelling import (
     Codes,
     Destination,
     along_axes,
-    assigned,
     bracketed,
     called,
     called_along,

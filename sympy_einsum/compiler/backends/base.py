@@ -19,6 +19,7 @@ from ...core import UnsupportedError
 from ..ir.code import (
     MATMUL,
     Code,
+    assigned,
     call,
     constant,
     is_integer,
@@ -41,7 +42,6 @@ from .spelling import (
     Destination,
     along,
     along_axes,
-    assigned,
     bracketed,
     called,
     called_along,

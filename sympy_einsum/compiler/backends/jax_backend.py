@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..ir.code import Code, call, negative, quote, with_keywords
+from ..ir.code import Code, assigned, call, negative, quote, with_keywords
 from ..runtime.shared_helpers import BY_FACTORS, FOURIER, RUNNING, SPECIAL, shared
 from ..runtime.sources import helpers
 from .base import Backend
@@ -16,7 +16,6 @@ from .spelling import (
     Bracket,
     Codes,
     along_axes,
-    assigned,
     bracketed,
     called,
     called_along,

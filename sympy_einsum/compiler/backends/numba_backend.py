@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from ...core import tuning
 from ..runtime.numba_helpers import COMPLEX, SUPPORT
 from .base import Backend
 from .scalars import CHOICES
@@ -32,7 +33,7 @@ class NumbaBackend(Backend):
     support: ClassVar = SUPPORT
     words: ClassVar = {
         *("compute", "converted", "kind", "max", "min", "range", "abs", "ValueError", "IndexError"),
-        *[f"i{k}" for k in range(32)],
+        *[f"i{k}" for k in range(tuning.MAX_NAMED_LOOPS)],
     }
     spellings: ClassVar = {
         "sigmoid": "sigmoid({0})",

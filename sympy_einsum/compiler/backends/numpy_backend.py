@@ -15,6 +15,7 @@ from ..ir.code import (
     FLOAT64,
     Code,
     Operand,
+    assigned,
     call,
     called_name,
     constant,
@@ -40,7 +41,6 @@ from .spelling import (
     Destination,
     along_axes,
     as_view,
-    assigned,
     bracketed,
     called,
 )

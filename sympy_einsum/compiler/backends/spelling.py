@@ -69,15 +69,6 @@ class Destination(NamedTuple):
         return diagonal != kept
 
 
-def assigned(target: Code, value: Code, sign: int) -> ast.stmt:
-    """Return the statement that writes a value for the sign 0, and adds or subtracts it for 1 and
-    -1."""
-    if sign:
-        assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
-        return ast.AugAssign(target, ast.Add() if sign > 0 else ast.Sub(), value)
-    return ast.Assign([target], value)
-
-
 def bracketed(array: Code, brackets: Sequence[Bracket]) -> Code:
     """Return a part of an array; axes at the end that aren't cut need nothing."""
     entries = [bracket.code for bracket in brackets]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ir.code import (
     Code,
+    assigned,
     call,
     constant,
     equal,
@@ -29,7 +30,6 @@ from .spelling import (
     Codes,
     Destination,
     as_view,
-    assigned,
     bracketed,
     called,
     diagonal_view,

@@ -4,7 +4,9 @@ function that calls it.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,19 +14,17 @@ from sympy import Expr
 
 from ...core import UnsupportedError
 from ...expressions import shape_of
-from ..ir.code import Code, name, names_in, quote
+from ..ir.code import Code, as_code, name, names_in, quote, raise_if
 from ..ir.plans import Plan
-from .loops import Kernel
+from ..passes.loop_nests import Kernel
 from .printer import printed
-from .signature import Signature, size_text
-
-HEADER = "@compiled\ndef compute("
+from .signature import Signature, size_code
 
 
 class KernelText(NamedTuple):
     """The text of a kernel; for each argument, each constant and each array of zeros that it writes
     to how many axes it has and whether it is of integers; the constants; the shapes of the zeros as
-    texts; and for each result whether it is an array, or a position.
+    code; and for each result whether it is an array, or a position.
 
     NumPy's zeros take no time before they are written to.
     """
@@ -32,7 +32,7 @@ class KernelText(NamedTuple):
     text: str
     arguments: list[tuple[int, bool]]
     constants: dict[str, np.ndarray]
-    zeros: list[str]
+    zeros: list[list[Code]]
     results: list[bool]
 
     def numbers(self, signature: Signature) -> list[tuple[str, bool]]:
@@ -49,80 +49,76 @@ class KernelText(NamedTuple):
         self,
         signature: Signature,
         layout: Callable[[Sequence[Code]], Code],
-        function: str,
-        kind: str = "",
+        function: Code,
+        types: tuple[Code, Code] | None = None,
     ) -> list[str]:
-        """Return the lines that call the kernel by a name and arrange its results, of which numbers
-        become of the arrays' type; without one, that is left to what is called."""
-        zeros = [f"np.zeros({shape}, {kind})" if kind else shape for shape in self.zeros]
-        arguments = ", ".join([*signature.arguments, *self.constants, *zeros])
-        names = [f"t{k + 1}" for k in range(len(self.results))]
-        number = kind if kind == "dtype" else f"{kind}.type"
-        result = layout(
-            [
-                name(own) if is_array or not kind else quote(f"{number}({own})")
-                for own, is_array in zip(names, self.results, strict=True)
-            ]
-        )
-        used = {*names_in(result), *[own for text in self.zeros for own in names_in(quote(text))]}
+        """Return the lines that call the kernel and arrange its results; ``types`` are those of
+        arrays and of numbers, without which conversion is left to what is called."""
+        zeros = shapes = [as_code(shape) for shape in self.zeros]
+        names = [name(f"t{k + 1}") for k in range(len(self.results))]
+        results = names
+        if types is not None:
+            kind, number = types
+            zeros = [quote("np.zeros({0}, {1})", shape, kind) for shape in shapes]
+            pairs = zip(names, self.results, strict=True)
+            results = [own if is_kept else quote("{0}({1})", number, own) for own, is_kept in pairs]
+        result = layout(results)
+        used = {*names_in(result), *[own for shape in shapes for own in names_in(shape)]}
         reads = signature.read_lengths([s for s in signature.lengths if signature.names[s] in used])
-        return [
-            *reads,
-            *[f"{', '.join(names)} = {function}({arguments})"][: len(names)],
-            f"return {printed(result)}",
-        ]
+        targets = ", ".join(map(printed, names))
+        arguments = [*map(name, [*signature.arguments, *self.constants]), *zeros]
+        calling = f"{targets} = {printed(ast.Call(function, arguments, []))}"
+        return [*reads, *[calling][: len(names)], f"return {printed(result)}"]
 
 
 def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> KernelText:
     """Return the kernel for a plan; ``bounds`` are the lengths that mustn't be negative."""
-    kernel = Kernel(plan, signature.names, signature.backend)
-    lines, results = kernel.write_all()
-    if signature.backend.functions.used:
-        name = next(iter(signature.backend.functions.used))
+    backend = signature.backend
+    kernel = Kernel(plan, signature.names, backend, partial(size_code, backend=backend))
+    statements, results = kernel.statements()
+    if backend.functions.used:
+        function = next(iter(backend.functions.used))
         raise UnsupportedError(
-            f"backend {signature.backend.name!r} can't call the function {name} of Python's; make "
-            f'it by function({name!r}, code="..."), with its text'
+            f"backend {backend.name!r} can't call the function {function} of Python's; make "
+            f'it by function({function!r}, code="..."), with its text'
         )
-    integers = {kernel.array(k) for k in kernel.integers if kernel.step(k).op == "argument"}
+    steps, facts = kernel.plan.instructions, kernel.facts
+    integers = {kernel.array(k) for k in facts.positions if steps[k].op == "argument"}
     arguments = [
-        (len(shape_of(s)), name in integers or (not shape_of(s) and bool(s.is_integer)))
-        for s, name in zip(signature.symbols, signature.arguments, strict=True)
+        (len(shape_of(s)), own in integers or (not shape_of(s) and bool(s.is_integer)))
+        for s, own in zip(signature.symbols, signature.arguments, strict=True)
     ]
-    constants = {name: kernel.step(k).params[0].array for k, name in kernel.constants.items()}
+    constants = {own: steps[k].params[0].array for k, own in kernel.constants.items()}
     arguments += [
-        (constants[name].ndim, k in kernel.integers) for k, name in kernel.constants.items()
+        (constants[own].ndim, k in facts.positions) for k, own in kernel.constants.items()
     ]
-    arguments += [(len(kernel.step(k).shape), False) for k in kernel.given]
-    returned = ", ".join(results)
-    body = [
-        *signature.read_lengths(signature.lengths),
-        *_guards(signature, bounds),
-        *lines,
-        f"return {f'({returned})' if len(results) > 1 else returned}",
-    ]
+    arguments += [(len(steps[k].shape), False) for k in kernel.given]
+    returned = ast.Return(results[0] if len(results) == 1 else ast.Tuple(results))
     given = [kernel.values[k].array for k in kernel.given]
+    lines = [
+        *signature.read_lengths(signature.lengths),
+        *map(printed, [*_guards(signature, bounds), *statements, returned]),
+    ]
     names = ", ".join([*signature.arguments, *constants, *given])
-    text = "\n".join([f"{HEADER}{names}):", *[f"    {line}" for line in body]])
-    kept = [bool(kernel.step(k).shape) or k in kernel.integers for k in kernel.plan.results]
-    zeros = [kernel.shape(k) for k in kernel.given]
-    return KernelText(text, arguments, constants, zeros, kept)
+    body = "\n".join(lines).replace("\n", "\n    ")
+    text = f"@compiled\ndef compute({names}):\n    {body}"
+    kept = [bool(steps[k].shape) or k in facts.positions for k in kernel.plan.results]
+    return KernelText(text, arguments, constants, [kernel.shape(k) for k in kernel.given], kept)
 
 
-def _guards(signature: Signature, bounds: Sequence[Expr]) -> list[str]:
-    """Return the lines that keep a kernel within its arrays."""
-    lines = []
+def _guards(signature: Signature, bounds: Sequence[Expr]) -> list[ast.stmt]:
+    """Return the statements that keep a kernel within its arrays."""
+    found = []
     names, backend = signature.names, signature.backend
     for symbol in signature.symbols:
         for axis, length in enumerate(shape_of(symbol)):
             if length.free_symbols <= names.keys() and signature.axes.get(length) != (symbol, axis):
-                lines.append(
-                    f"if {names[symbol]}.shape[{axis}] != {size_text(length, names, backend)}:"
-                )
-                lines.append(
-                    f'    raise IndexError("an argument has another length on axis {axis}")'
-                )
+                size = size_code(length, names, backend)
+                test = quote("{0}.shape[{1}] != {2}", name(names[symbol]), axis, size)
+                message = f"an argument has another length on axis {axis}"
+                found.append(raise_if(test, "IndexError", message))
     for bound in bounds:
         if bound.free_symbols <= names.keys():
-            lines.append(f"if {size_text(bound, names, backend)} < 0:")
-            lines.append('    raise IndexError("a position is outside of its axis")')
-    return lines
+            test = quote("{0} < 0", size_code(bound, names, backend))
+            found.append(raise_if(test, "IndexError", "a position is outside of its axis"))
+    return found

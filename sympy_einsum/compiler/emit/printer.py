@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import isinf, isnan
 from typing import Any
 
 from ..ir.code import OVER, TIMES, Enclosed, Operand
+from ..ir.loops import Allocate
 
 # How tightly operators bind.
 TUPLE, NAMED, LAMBDA, CHOICE, OR, AND, NOT, COMPARISON = range(8)
@@ -58,7 +59,7 @@ NO_NAMES: Names = {}
 
 
 def printed(tree: Any, names: Names = NO_NAMES) -> str:
-    """Return the text of an expression or of a simple statement; variables may get other names."""
+    """Return the text of an expression or of a statement; variables may get other names."""
     return _PRINTERS[type(tree)](tree, names)[0]
 
 
@@ -208,12 +209,32 @@ def _return(tree: ast.Return, names: Names) -> tuple[str, int]:
     return f"return {_at(tree.value, TUPLE, names)}", TUPLE
 
 
+def _indented(body: Sequence[ast.stmt], names: Names) -> list[str]:
+    """Return the lines of the statements in a block."""
+    return [
+        f"    {line}" for statement in body for line in _at(statement, TUPLE, names).split("\n")
+    ]
+
+
 def _function(tree: ast.FunctionDef, names: Names) -> tuple[str, int]:
     arguments = ", ".join([own.arg for own in tree.args.args])
     lines = [f"@{_at(own, NAMED, names)}" for own in tree.decorator_list]
     lines.append(f"def {tree.name}({arguments}):")
-    lines += [f"    {_at(statement, TUPLE, names)}" for statement in tree.body]
-    return "\n".join(lines), TUPLE
+    return "\n".join([*lines, *_indented(tree.body, names)]), TUPLE
+
+
+def _for(tree: ast.For, names: Names) -> tuple[str, int]:
+    head = f"for {_at(tree.target, TUPLE, names)} in {_at(tree.iter, TUPLE, names)}:"
+    return "\n".join([head, *_indented(tree.body, names)]), TUPLE
+
+
+def _if(tree: ast.If, names: Names) -> tuple[str, int]:
+    head = f"if {_at(tree.test, NAMED, names)}:"
+    return "\n".join([head, *_indented(tree.body, names)]), TUPLE
+
+
+def _raise(tree: ast.Raise, names: Names) -> tuple[str, int]:
+    return f"raise {_at(tree.exc, TUPLE, names)}", TUPLE
 
 
 _PRINTERS: dict[type, Callable[[Any, Names], tuple[str, int]]] = {
@@ -241,4 +262,8 @@ _PRINTERS: dict[type, Callable[[Any, Names], tuple[str, int]]] = {
     ast.Expr: _expression,
     ast.Return: _return,
     ast.FunctionDef: _function,
+    ast.For: _for,
+    ast.If: _if,
+    ast.Raise: _raise,
+    Allocate: _assign,
 }

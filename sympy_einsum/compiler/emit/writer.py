@@ -521,5 +521,6 @@ def kernel_body(
         else:
             text = printed(numbers_code(array))
             lines.append(f"{own} = np.array({text}, {'np.int64' if is_position else 'dtype'})")
-    lines += kernel.calling(signature, layout, "compute", "dtype")
+    kind = name("dtype")
+    lines += kernel.calling(signature, layout, name("compute"), (kind, kind))
     return Body([], lines, (), large, kernel)

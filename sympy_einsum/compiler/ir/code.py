@@ -80,6 +80,20 @@ def statement(template: str, *fields: Any) -> ast.stmt:
     return tree
 
 
+def assigned(target: Code, value: Code, sign: int = 0) -> ast.stmt:
+    """Return the statement that writes a value for the sign 0, and adds or subtracts it for 1 and
+    -1."""
+    if sign:
+        assert isinstance(target, (ast.Name, ast.Attribute, ast.Subscript))
+        return ast.AugAssign(target, ast.Add() if sign > 0 else ast.Sub(), value)
+    return ast.Assign([target], value)
+
+
+def raise_if(test: Code, error: str, message: str) -> ast.stmt:
+    """Return the statement that raises an error with a message under a condition."""
+    return ast.If(test, [ast.Raise(call(error, message), None)], [])
+
+
 def call(function: str, *arguments: Field, **keywords: Field) -> Code:
     """Return the call of a function by its dotted name."""
     return ast.Call(

@@ -102,7 +102,9 @@ class StockScalars:
         signs, logarithm = [self._part(rest).body], S.Zero
         for matrix, exponent, is_absolute in factors:
             pair = self.builder.emit("slogdet", self._value(matrix), params=(is_definite(matrix),))
-            first, second = (slot(self.builder.emit("cut", pair, params=((k,),))) for k in (0, 1))
+            first, second = (
+                slot(self.builder.emit("cut", pair, params=((k,),))) for k in (S.Zero, S.One)
+            )
             logarithm += exponent * second
             signs.append(S.One if is_absolute else first**exponent)
         if isinstance(node, sign):
