@@ -11,6 +11,7 @@ import sympy_einsum as se
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.passes.row_blocks import in_row_blocks
 from sympy_einsum.compiler.program import Compilation, Request
+from sympy_einsum.compiler.runtime.sources import Helper, HelperText
 from sympy_einsum.core import tuning
 
 m, n, k = symbols("m n k", integer=True, positive=True)
@@ -57,13 +58,25 @@ def data_for(arguments, lengths):
     return [rng.uniform(0.5, 1, [int(i.subs(lengths)) for i in s.shape]) for s in arguments]
 
 
+class FewRows(Helper):
+    """The helper that adds up blocks of rows, with blocks of two rows or three."""
+
+    def written(self, name, spelling):
+        text, names = super().written(name, spelling)
+        changes = {"2**17 // width": "2 + width % 2", "count < 4 * size": "False"}
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        return HelperText(text, names)
+
+
 @pytest.fixture
 def few_rows(monkeypatch):
-    """Blocks of two rows or three."""
-    support = BACKENDS["numpy"].support
-    text = support["by_rows"].replace("2**17 // width", "2 + width % 2")
-    text = text.replace("count < 2 * size", "False")
-    monkeypatch.setitem(support, "by_rows", text)
+    for backend in (BACKENDS["numpy"], BACKENDS["numpy"].for_doubles):
+        by_rows = backend.support["by_rows"]
+        few = FewRows(by_rows.module, by_rows.origin, by_rows.spelled)
+        monkeypatch.setattr(backend, "support", {**backend.support, "by_rows": few})
+        monkeypatch.setattr(backend, "_helpers", {})
     monkeypatch.setattr(tuning, "MIN_BLOCKED_ROWS", 1)
 
 
