@@ -201,7 +201,7 @@ class Compilation:
     ) -> Body:
         """Return the body of the function that computes a plan."""
         if self.backend.is_compiled:
-            kernel = kernel_text(self.signature, plan, self._bounds())
+            kernel = kernel_text(self.signature, plan, self._bounds)
             return kernel_body(self.signature, kernel, self.layout)
         # Real arrays couldn't be overwritten with complex numbers.
         reuse = reuse and not self.backend.is_complex
@@ -214,20 +214,21 @@ class Compilation:
 
     def checks(self, error: str) -> list[str]:
         """Return the lines that check the arguments."""
-        return self.signature.checks(error, self._bounds())
+        return self.signature.checks(error, self._bounds)
 
     def quick_checks(self, used: Collection[str]) -> tuple[Sequence[str], list[str]]:
         """Return the lines that read axis lengths for others, which use some variables, and what
         holds for arguments that are of doubles and need no other check."""
         signature = self.signature
         if self.request.check:
-            return signature.quick_checks(self._bounds())
+            return signature.quick_checks(self._bounds)
         symbols = [s for s in signature.symbols if signature.names[s] in used]
         arrays = [signature.names[s] for s in symbols if shape_of(s)]
         numbers = [signature.names[s] for s in symbols if not shape_of(s)]
         lengths = [s for s in signature.lengths if signature.names[s] in used]
         return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
 
+    @once
     def _bounds(self) -> list[Expr]:
         """Collect the expressions in positions that mustn't be negative."""
         return position_bounds(self.exprs, self.signature.symbols)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 
 from sympy import S
 
-from ..core import transform
+from ..core import postorder, transform
 from ..expressions import (
     Elementwise,
     Operand,
@@ -78,7 +78,8 @@ def lift_deltas(exprs: Sequence[Operand]) -> list[Operand]:
     >>> print(lift_deltas([se.sin(se.diag(x) + se.diag(y))])[0])
     diag(sin(x + y))
     """
-    return transform(exprs, _lifted)
+    views = [node for node in postorder(exprs) if isinstance(node, View)]
+    return transform(exprs, _lifted) if any(has_deltas(view.output) for view in views) else [*exprs]
 
 
 def _lifted(node: Operand, operands: Sequence[Operand]) -> Operand:

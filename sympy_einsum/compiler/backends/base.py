@@ -120,9 +120,9 @@ class Backend(Library):
         kind = self.common_type([name(own) for own in tensors], [self.fraction])
         return [assigned(name("dtype"), kind, 0)]
 
-    def silences(self, code: ast.AST) -> str:
-        """Return the kind of errors of numbers to be ignored in a statement, because they say
-        nothing of its value; empty for none."""
+    def silences(self, parts: Sequence[ast.AST]) -> str:
+        """Return the kind of errors of numbers to be ignored in a statement with these nodes,
+        because they say nothing of its value; empty for none."""
         return ""
 
     @property

@@ -22,7 +22,6 @@ from ..ir.code import (
     equal,
     is_integer,
     name,
-    nodes,
     number_of,
     product,
     quote,
@@ -113,15 +112,17 @@ class NumpyBackend(Backend):
         wide = self.common_type(arrays, [self.fraction])
         return [assigned(name("dtype"), ast.IfExp(is_known, types[0], wide), 0)]
 
-    def silences(self, code: ast.AST) -> str:
+    def silences(self, parts: Sequence[ast.AST]) -> str:
         """Ignore errors in choices, of which both branches are computed, and the overflow of what
         has the reciprocal 0."""
-        found = list(nodes(code))
-        calls = [called_name(node) for node in found if isinstance(node, ast.Call)]
-        if "np.where" in calls:
-            divides = any(isinstance(node, (ast.Div, ast.FloorDiv, ast.Pow)) for node in found)
-            return "all" if divides or {*calls} != {"np.where"} else ""
-        return "over" if any(map(_is_reciprocal_of_expm1, found)) else ""
+        attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
+        if "where" in attributes:
+            calls = {called_name(part) for part in parts if isinstance(part, ast.Call)}
+            if "np.where" in calls:
+                divides = any(isinstance(part, (ast.Div, ast.FloorDiv, ast.Pow)) for part in parts)
+                return "all" if divides or calls != {"np.where"} else ""
+        is_reciprocal = "expm1" in attributes and any(map(_is_reciprocal_of_expm1, parts))
+        return "over" if is_reciprocal else ""
 
     # --- scalars and elementwise
 

@@ -119,7 +119,7 @@ class Writer:
                 if self._are_doubles(inputs):
                     value = self._own_number(inputs[1]) or value
                 statement = self.backend.write(place, value, order, sign)
-                steps.append(Assignment("", statement, number=number))
+                steps.append(self._assignment("", statement, None, number))
                 self._codes.append(target)
                 continue
             over, code = self._select(number, op, inputs, params)
@@ -128,10 +128,20 @@ class Writer:
             if not is_name and not is_inside:
                 count += 1
                 variable = f"{self.prefix}{count}"
-                steps.append(Assignment(variable, code, shape, number, over))
+                steps.append(self._assignment(variable, code, shape, number, over))
                 code = name(variable)
             self._codes.append(code)
         return steps, [self._codes[k] for k in self.plan.results]
+
+    def _assignment(
+        self, target: str, code: ast.AST, shape: Shape | None, number: int, over: str = ""
+    ) -> Assignment:
+        """Return an assignment with what is to be known of its code, which is walked over once."""
+        found = nodes(code)
+        mentioned = [node.id for node in found if isinstance(node, ast.Name)]
+        return Assignment(
+            target, code, mentioned, self.backend.silences(found), shape, number, over
+        )
 
     def _standing_inside(self) -> set[int]:
         """Return the instructions whose code may stand inside that of the one that uses them."""
@@ -238,11 +248,14 @@ class Writer:
 
     def _with_numbers(self, operands: Sequence[Code], inputs: Sequence[int]) -> list[Code]:
         """Return the operands, of which numbers among arrays are such as the backend has."""
-        numbers = [self._own_number(k) for k in inputs]
-        shapes = [self.plan.instructions[k].shape for k in inputs]
-        if not all(own or shape for own, shape in zip(numbers, shapes, strict=True)):
-            return [*operands]
-        return [own or code for own, code in zip(numbers, operands, strict=True)]
+        found = [*operands]
+        for place, k in enumerate(inputs):
+            if not self.plan.instructions[k].shape:
+                number = self._own_number(k)
+                if number is None:
+                    return [*operands]
+                found[place] = number
+        return found
 
     def _own_number(self, number: int) -> Code | None:
         """A number that is written out, as the backend for doubles has it; None for others."""
@@ -406,7 +419,7 @@ def function_body(
         pairs = zip(fixed, results, strict=True)
         results = [backend.number(code) if is_fixed else code for is_fixed, code in pairs]
     result = layout(results)
-    used = {own for step in steps for own in names_in(step.code)}.union(names_in(result))
+    used = {own for step in steps for own in step.mentioned}.union(names_in(result))
     emit = _Emission(signature)
     names: Mapping[str, str] = {}
     if rows:
@@ -441,7 +454,7 @@ class _Emission:
                 continue
             text = f"{step.target} = {text}" if step.target else text
             text += f"  # {self._shape(step.shape)}" if step.shape else ""
-            found.append(_Line(text, self.signature.backend.silences(step.code), depth))
+            found.append(_Line(text, step.ignored, depth))
         return found
 
     def _shape(self, shape: Shape) -> str:

@@ -226,10 +226,16 @@ def _starred(tree: Any) -> str:
 # --- what is in a tree ----------------------------------------------------------------------------
 
 
+# Nodes without parts, apart from operators, which have no attributes at all.
+_LEAVES = {ast.Name, ast.Constant, Operand}
+
+
 def nodes(tree: Any) -> list[Any]:
     """Return the nodes of a tree, each before its parts."""
     found = [tree]
     for node in found:
+        if type(node) in _LEAVES:
+            continue
         for part in node.__dict__.values():
             if isinstance(part, ast.AST):
                 found.append(part)

@@ -34,6 +34,8 @@ def multiply_all(
         return builder.emit("scalar", params=(S.One,)) if scalar is None else scalar
     pairs = Pairs(builder, lengths)
     factors = [_stripped(builder, factor) for factor in factors]
+    if len(factors) == 2 and scalar is None and _is_entrywise(factors, output):
+        return pairs.remembered(factors[0], factors[1], output).value
     first = multiplied_first(builder, factors, output, lengths)
     if first is not None:
         return multiply_all(builder, _with_part(pairs, first), output, lengths, scalar)
@@ -60,13 +62,17 @@ def _multiplied_in_order(pairs: Pairs, factors: list[Factor], output: Indices) -
             pairs.materialise(chosen[0])
             found.append(pairs.reduced(chosen[0], result))
         else:
-            product = pairs.product(chosen[0], chosen[1], result)
-            product.parts = chosen[0].parts + chosen[1].parts
-            builder.products.add(product)
-            found.append(product)
+            found.append(pairs.remembered(chosen[0], chosen[1], result))
     last = found[-1]
     pairs.materialise(last)
     return builder.arranged(last.value, last.labels, output)
+
+
+def _is_entrywise(factors: Sequence[Factor], output: Indices) -> bool:
+    """Tell whether factors are multiplied entry by entry, in the order of their axes."""
+    return len({*output}) == len(output) and all(
+        factor.labels == output and factor.solves is None for factor in factors
+    )
 
 
 def _stripped(builder: PlanBuilder, factor: Factor) -> Factor:

@@ -78,6 +78,13 @@ class Pairs:
                 return stacked
         return self._matmul(a, b, batch, rows, columns, summed)
 
+    def remembered(self, first: Factor, second: Factor, output: Indices) -> Factor:
+        """A product of two operands that other products may contain."""
+        product = self.product(first, second, output)
+        product.parts = first.parts + second.parts
+        self.builder.products.add(product)
+        return product
+
     def _solve(self, inverse: Factor, other: Factor, output: Indices) -> Factor | None:
         """inv(X) @ Y, if the product is of that kind."""
         *stack, first, second = inverse.labels

@@ -74,10 +74,9 @@ def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]
     found: dict[Operand, list[tuple[Expr, Operand]]] = {}
     for total in sorted(sums, key=lambda own: len(own.operands)):
         rest, parts = terms[total], []
-        # Matrices are seen to be symmetric by their own terms.
-        while not is_symmetric(total):
-            part = _largest_part(rest, known, terms)
-            if part is None:
+        while (part := _largest_part(rest, known, terms)) is not None:
+            # Matrices are seen to be symmetric by their own terms.
+            if is_symmetric(total):
                 break
             parts.append((_as_expr(part.factor), part.total))
             gone = terms[part.total].keys() - part.left.keys()

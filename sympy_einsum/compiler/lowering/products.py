@@ -75,8 +75,9 @@ def placed_product(
         operands, subscripts = product.replaced()
     pairs = list(zip(operands, subscripts, strict=True))
     hots = [(own, labels) for own, labels in pairs if isinstance(own, OneHot)]
-    pairs = [(own, labels) for own, labels in pairs if not isinstance(own, OneHot)]
-    operands = [operand for operand, _ in pairs]
+    if hots:
+        pairs = [(own, labels) for own, labels in pairs if not isinstance(own, OneHot)]
+        operands = [operand for operand, _ in pairs]
     factors = [_factor(builder, *pair) for pair in pairs]
     _direct(builder, operands, factors, (*output, *[i for _, own in hots for i in own]), lengths)
     if not hots:

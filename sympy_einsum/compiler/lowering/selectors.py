@@ -74,6 +74,8 @@ def cut_out(
 ) -> tuple[Axis, ...]:
     """Apply indices and slices to the other factors, which removes them from the lists; what the
     axes of the result have become."""
+    if not any(isinstance(operand, Positions) for operand in operands):
+        return tuple([Axis(None, label) for label in output])
     axes = {label: Axis(None, label) for label in output}
     cuts = {factor: [Axis(None, label) for label in factor.labels] for factor in factors}
     for k in range(len(operands) - 1, -1, -1):

@@ -30,6 +30,8 @@ def laid_out(
     """Assign a memory layout, the best order of axes, to every intermediate result; ``size`` gives
     the number that an axis length counts as, ``by_rows`` the instructions that are fastest along
     the last axis."""
+    if all(len(step.shape) < 2 for step in plan.instructions):
+        return plan
     rewriter = _Rewriter(plan, MemoryOrders(plan, size, by_rows))
     for number, step in enumerate(plan.instructions):
         rewriter.rewrite(number, step)

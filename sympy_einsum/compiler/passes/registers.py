@@ -14,12 +14,15 @@ UNCHANGED: Mapping[str, str] = {}
 
 
 class Assignment(NamedTuple):
-    """A variable, its value and its shape; without a variable for a statement. ``number`` is that
-    of the instruction, ``over`` the variable whose array the value is written over, and ``names``
-    are those that variables have in place of their own."""
+    """A variable, its value and its shape; without a variable for a statement. ``mentioned`` are
+    the names in the code, ``ignored`` the kind of errors of numbers that is ignored in it,
+    ``number`` is that of the instruction, ``over`` the variable whose array the value is written
+    over, and ``names`` are those that variables have in place of their own."""
 
     target: str
     code: ast.AST
+    mentioned: Sequence[str]
+    ignored: str = ""
     shape: Shape | None = None
     number: int = 0
     over: str = ""
@@ -34,7 +37,7 @@ def with_fewer_names(
     already."""
     targets = {step.target for step in steps if step.target}
     last: dict[str, int] = {}
-    mentioned = [targets.intersection(names_in(step.code)) for step in steps]
+    mentioned = [targets.intersection(step.mentioned) for step in steps]
     for number, step in enumerate(steps):
         last[step.target] = number
         last.update(dict.fromkeys(mentioned[number], number))
@@ -53,7 +56,8 @@ def with_fewer_names(
             name = free.taken(names.get(step.over, ""), bool(step.shape)) or f"t{count + 1}"
             count += name == f"t{count + 1}"
             image[target] = target = name
-        shorter.append(Assignment(target, step.code, step.shape, step.number, "", names))
+        _, code, own, ignored, shape, instruction, *_ = step
+        shorter.append(Assignment(target, code, own, ignored, shape, instruction, "", names))
     return shorter, image
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sympy import cos, cosh, exp, log, sin, sinh, tanh
 
 from ...analysis import Closed, inlined_product, is_nonnegative, times_entries
-from ...core import Use, tuning
+from ...core import Use, postorder, tuning
 from ...expressions import (
     Einsum,
     Elementwise,
@@ -63,10 +63,13 @@ def _below(core: Operand) -> tuple[Operand, ...]:
 
 def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> Operand | None:
     """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
+    if not _has_new_pairs(node) or _is_elementary_product(node):
+        return None
     product = inlined_product(node)
     kinds = [_as_factor(operand) for operand in product.operands]
     if not any(own.is_function for own in kinds):
         return None
+    tried = _tried(node, product.operands)
     places: dict[tuple[int, ...], list[int]] = {}
     for k, (operand, labels) in enumerate(zip(product.operands, product.subscripts, strict=True)):
         if (use or kinds[k].is_function) and len({*labels}) == operand.order:
@@ -74,13 +77,44 @@ def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> O
     for labels, found in places.items():
         for j, k in _pairs([(k, kinds[k]) for k in found[: tuning.STABLE_TERMS]]):
             one, other = product.operands[j], product.operands[k]
-            if not _are_related(one, other, use):
+            if tried[j] & tried[k] or not _are_related(one, other, use):
                 continue
             is_whole = len(product.operands) == 2 and labels == node.output
             merged = named(node if is_whole else times_entries([one, other], one), use)
             if merged is not None:
                 return product.replaced({j, k}, [(merged, labels)]).build()
     return None
+
+
+def _has_new_pairs(node: Einsum) -> bool:
+    """Tell whether factors of two operands of a short product may have the same axes: two factors
+    of one operand were tried when that was normalised."""
+    if len(node.operands) != 2:
+        return True
+    axes = [{*labels} for labels in node.subscripts]
+    if any(len(own) < len(labels) for own, labels in zip(axes, node.subscripts, strict=True)):
+        return True
+    common = axes[0] & axes[1]
+    pairs = zip(node.operands, axes, strict=True)
+    return bool(common) and all(type(own) is Einsum or labels == common for own, labels in pairs)
+
+
+def _tried(node: Einsum, factors: Sequence[Operand]) -> list[set[int]]:
+    """For each factor, the operands of a product that are products entry by entry and contain it:
+    two factors of such an operand were tried when that was normalised. What is a product of some
+    of its factors, which weren't inlined any more, counts as one of them."""
+    found: list[set[int]] = [set() for _ in factors]
+    for number, inner in enumerate(node.operands):
+        if type(inner) is not Einsum:
+            continue
+        product = inlined_product(inner)
+        if {*product.subscripts} != {product.output}:
+            continue
+        inside = {*product.operands}
+        for own, factor in zip(found, factors, strict=True):
+            if factor in inside or (type(factor) is Einsum and inside.issuperset(factor.operands)):
+                own.add(number)
+    return found
 
 
 # Products of these functions of whatever arguments are in no table and no law.
@@ -102,6 +136,22 @@ def _as_factor(node: TensorExpr) -> FactorKind:
     if is_elementary and (not power.is_positive or base.body.args[0].has(log)):
         is_elementary = False
     return FactorKind(_is_function(base), is_elementary)
+
+
+def _is_elementary_product(node: Einsum) -> bool:
+    """Tell whether a product is one of positive powers of elementary functions, entry by entry."""
+
+    def unknown(product: Einsum) -> list[Einsum]:
+        inside = [own for own in product.operands if type(own) is Einsum]
+        return [own for own in inside if "elementary" not in own.memory]
+
+    for product in postorder([node], unknown) if "elementary" not in node.memory else ():
+        product.memory["elementary"] = {*product.subscripts} == {product.output} and all(
+            own.memory["elementary"] if type(own) is Einsum else _as_factor(own).is_elementary
+            for own in product.operands
+        )
+    is_elementary: bool = node.memory["elementary"]
+    return is_elementary
 
 
 def _pairs(factors: Sequence[tuple[int, FactorKind]]) -> Iterator[tuple[int, int]]:
