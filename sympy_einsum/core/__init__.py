@@ -140,7 +140,12 @@ from .stable_forms import (
     small_difference as small_difference,
 )
 from .stock_types import StockAtom as StockAtom, StockExpr as StockExpr
-from .traversal import children as children, postorder as postorder, transform as transform
+from .traversal import (
+    children as children,
+    has_more_nodes as has_more_nodes,
+    postorder as postorder,
+    transform as transform,
+)
 from .undefined_functions import (
     as_stock_derivative as as_stock_derivative,
     named_derivatives as named_derivatives,

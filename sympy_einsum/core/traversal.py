@@ -51,6 +51,24 @@ def postorder(
     return order
 
 
+def has_more_nodes(roots: Iterable[Basic], count: int) -> bool:
+    """Tell whether a graph has more than ``count`` nodes, without walking over all of a large one.
+
+    >>> from sympy.abc import x
+    >>> from sympy import sin
+    >>> has_more_nodes([sin(x) + x], 3), has_more_nodes([sin(x) + x], 2)
+    (False, True)
+    """
+    seen: set[Basic] = set()
+    stack = list(roots)
+    while stack and len(seen) <= count:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += children(node)
+    return len(seen) > count
+
+
 def transform(
     roots: Sequence[Basic],
     visit: Callable[[Basic, tuple[Basic, ...]], Basic],

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sympy import Add, Mul
 
 from ..analysis import SPECIAL, Product, components, inlined_product
-from ..core import children, postorder, tuning
+from ..core import children, has_more_nodes, postorder, tuning
 from ..expressions import Einsum, Operand, TensorAdd, View, replace_nodes, tensor_sum
 
 
@@ -21,9 +21,9 @@ def distribute_scalar_contractions(exprs: Sequence[Operand]) -> Sequence[Operand
     So other terms stay together, which may cancel exactly, and no product of two sums is multiplied
     out, whose terms might cancel in both.
     """
-    order = postorder(exprs)
-    if len(order) > tuning.LARGE_GRAPH:
+    if has_more_nodes(exprs, tuning.LARGE_GRAPH):
         return exprs
+    order = postorder(exprs)
     private = _private_to_contractions(order, exprs)
     sums = {
         node

@@ -12,7 +12,7 @@ from math import prod
 from typing import Literal, overload
 
 from ..analysis import cost
-from ..core import children, deferred, postorder, tuning
+from ..core import children, deferred, has_more_nodes, postorder, tuning
 from ..expressions import (
     Einsum,
     Operand,
@@ -119,8 +119,10 @@ def tidy(
     lost by that: it is likely to be evaluated too. ``wanted=None`` leaves graphs alone that are too
     big to be read.
     """
+    if wanted is False or (wanted is None and has_more_nodes(exprs, tuning.LARGE_GRAPH)):
+        return exprs, []
     order = postorder(exprs)
-    if wanted is False or (wanted is None and _is_large(order)):
+    if wanted is None and _has_many_terms(order):
         return exprs, []
     below = postorder(given)
     fixed = [node for node in below if not is_tensor(node)]
@@ -159,15 +161,15 @@ def stabilise(
     return [run.result(expr) for expr in exprs], run.steps
 
 
-def _is_large(order: Sequence[Operand]) -> bool:
-    """Tell whether a graph has too many nodes to be read, or its products too many terms."""
+def _has_many_terms(order: Sequence[Operand]) -> bool:
+    """Tell whether the products of a graph have too many terms to be read."""
     terms: dict[Operand, int] = {}
     for node in order:
         combined = COMBINED.get(type(node))
         count = combined(terms[o] for o in children(node)) if combined else 1
         terms[node] = min(count, tuning.MAX_DISTRIBUTED_TERMS)
     inlined = [count for node, count in terms.items() if isinstance(node, Einsum) and count > 1]
-    return len(order) > tuning.LARGE_GRAPH or sum(inlined) > tuning.MAX_READABLE_TERMS
+    return sum(inlined) > tuning.MAX_READABLE_TERMS
 
 
 def _shared(order: Sequence[Operand]) -> set[Operand]:

@@ -35,7 +35,7 @@ from ..ir.code import (
 )
 from ..ir.instruction_rules import Cut, Params, Slice, broadcast_shape
 from ..ir.instructions import OPS, Inline
-from ..ir.plans import Plan, origin
+from ..ir.plans import Plan, origins
 from ..ir.types import deciding_type, doubles, type_sources
 from ..passes.registers import Assignment, with_fewer_names
 from ..passes.row_blocks import RowBlocks
@@ -165,13 +165,15 @@ class Writer:
                 if once and fits:
                     inside.add(k)
         # Reads of an array that is overwritten later must not be put off.
-        targets = {origin(instructions, instructions[n].inputs[p]) for n, p in self.reuse.items()}
+        sources = origins(instructions)
+        targets = {sources[instructions[n].inputs[p]] for n, p in self.reuse.items()}
         if not targets:
             return inside
         late = {
             number
             for number, step in enumerate(instructions)
-            if not OPS[step.op].is_view and targets & {origin(instructions, k) for k in step.inputs}
+            if not OPS[step.op].is_view
+            and not targets.isdisjoint([sources[k] for k in step.inputs])
         }
         return inside - late
 

@@ -59,9 +59,6 @@ from .instruction_rules import (
     without_axes,
 )
 
-# How tightly texts bind: names and calls, products, sums, anything else.
-ATOM, PRODUCT, SUM, LOOSE = 3, 2, 1, 0
-
 
 class Inline(Enum):
     """Where the text of an instruction that is used once may stand instead of a name."""
@@ -89,8 +86,6 @@ class Op:
     keeps_type : whether the entries have the common type of the operands
     is_typed : whether it creates an array of a type that has to be named
     is_written : whether its first operand is written to later, and so needs a name
-    binding : how tightly its text binds; None where the text shows it
-    operands : how tightly those of its first operand and of the others must
     inline, is_formula : where its text may stand, and whether that of others may stand in it
     """
 
@@ -109,8 +104,6 @@ class Op:
     keeps_type: bool = False
     is_typed: bool = False
     is_written: bool = False
-    binding: int | None = None
-    operands: tuple[int, int] = (ATOM, ATOM)
     inline: Inline = Inline.NOWHERE
     is_formula: bool = False
 
@@ -256,8 +249,6 @@ OPS: Mapping[str, Op] = {
         keeps_type=True,
         in_place=is_product_of_two,
         body=product_body,
-        binding=PRODUCT,
-        operands=(PRODUCT, ATOM),
     ),
     "add": formula(
         "the broadcast sum",
@@ -268,18 +259,13 @@ OPS: Mapping[str, Op] = {
         keeps_type=True,
         in_place=is_sum_of_two,
         body=sum_body,
-        binding=SUM,
-        operands=(SUM, PRODUCT),
     ),
-    "add_transposed": own(
-        "X + X'", shape_of_first, flops=lambda work: prod(work.result), binding=LOOSE
-    ),
+    "add_transposed": own("X + X'", shape_of_first, flops=lambda work: prod(work.result)),
     "dot": dear(
         "the product of matrices and vectors",
         lambda shapes: (*shapes[0][:-1], *shapes[1][1:]),
         flops=product_flops,
         keeps_type=True,
-        operands=(ATOM, LOOSE),
         inline=Inline.IN_FORMULAS,
     ),
     "matmul": dear(
@@ -316,7 +302,6 @@ OPS: Mapping[str, Op] = {
         owns=True,
         is_typed=True,
         is_written=True,
-        binding=LOOSE,
     ),
     "write": Op(
         "writes into the diagonals iij->ij of its first operand, cut; for the signs 1 and -1 "
@@ -450,7 +435,6 @@ OPS: Mapping[str, Op] = {
         "positions that follow it",
         scattered_together,
         ("lengths",),
-        binding=SUM,
     ),
     "one_hot": plain(
         "ones at positions on a last axis", lambda shapes, length: (*shapes[0], length), ("length",)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import count
 from math import prod
+from operator import eq
 from typing import NamedTuple
 
 from sympy import Expr, Integer
@@ -34,6 +36,8 @@ class Plan(NamedTuple):
 
     def in_order(self, order: Sequence[int]) -> Plan:
         """Return the plan with its instructions in another order, or with some of them."""
+        if len(order) == len(self.instructions) and all(map(eq, order, count())):
+            return self
         place = {old: new for new, old in enumerate(order)}
         steps = [self.instructions[k] for k in order]
         moved = [s.on(tuple([place[k] for k in s.inputs])) for s in steps]
@@ -84,6 +88,14 @@ def origin(
     while through(OPS[instructions[number].op]):
         number = instructions[number].inputs[0]
     return number
+
+
+def origins(instructions: Sequence[Instruction]) -> list[int]:
+    """Return for each value the instruction whose memory it may share."""
+    found: list[int] = []
+    for number, step in enumerate(instructions):
+        found.append(found[step.inputs[0]] if OPS[step.op].is_view else number)
+    return found
 
 
 def without_dead_code(instructions: Sequence[Instruction], results: Sequence[int]) -> Plan:

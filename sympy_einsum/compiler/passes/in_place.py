@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...core import tuning
 from ..ir.instructions import OPS
-from ..ir.plans import Plan, origin
+from ..ir.plans import Plan, origin, origins
 
 
 def overwritten(plan: Plan) -> dict[int, int]:
@@ -19,6 +19,7 @@ def overwritten(plan: Plan) -> dict[int, int]:
     last = _last_uses(plan)
     found: dict[int, int] = {}
     added = [0] * len(plan.instructions)
+    sources = origins(plan.instructions)
     for number, step in enumerate(plan.instructions):
         op, inputs, _, shape = step
         added[number] = 1 + added[inputs[0]] if op == "add" else 0
@@ -35,8 +36,7 @@ def overwritten(plan: Plan) -> dict[int, int]:
                 continue
             if not own.owns or last[source] != number or plan.instructions[k].shape != shape:
                 continue
-            origins = [origin(plan.instructions, k) for k in inputs]
-            if origins.count(source) == 1:
+            if [sources[k] for k in inputs].count(source) == 1:
                 found[number] = place
                 break
     return found

@@ -8,7 +8,7 @@ from sympy import S
 
 from ..ir.instruction_rules import Instruction
 from ..ir.instructions import OPS
-from ..ir.plans import Plan, origin
+from ..ir.plans import Plan, origins
 
 # Views that cost nothing wherever they stand: others may turn out to be copies.
 FREE = ("transpose", "index", "cut", "diagonal")
@@ -25,26 +25,22 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
     # part of the array that they write to.
     after: list[int] = []
     written: dict[int, int] = {}
+    origin = origins(instructions)
+    axes = [_count_axes(step) for step in instructions]
     for number, step in enumerate(instructions):
-        sources = {origin(instructions, k) for k in step.inputs}
+        sources = {origin[k] for k in step.inputs}
         needed = [*step.inputs, *[written[source] for source in sources if source in written]]
         if step.op == "write":
-            written[origin(instructions, step.inputs[0])] = number
-        is_moved = step.op in FREE or _is_reduction(instructions, step)
+            written[origin[step.inputs[0]]] = number
+        # A reduction has fewer axes than an operand.
+        is_reduction = any(axes[k] > max(axes[number], 1) for k in step.inputs)
+        is_moved = step.op in FREE or (is_reduction and not OPS[step.op].is_view)
         if is_moved:
             is_moved = any(instructions[source].op != "argument" for source in sources)
         after.append(max([after[k] for k in needed]) if is_moved else number)
     return sorted(range(len(instructions)), key=lambda number: (after[number], number))
 
 
-def _is_reduction(instructions: Sequence[Instruction], step: Instruction) -> bool:
-    """Tell whether the result has fewer axes than an operand."""
-    if OPS[step.op].is_view:
-        return False
-    most = max(_axes(step), 1)
-    return any(_axes(instructions[k]) > most for k in step.inputs)
-
-
-def _axes(step: Instruction) -> int:
+def _count_axes(step: Instruction) -> int:
     """Return the number of axes that aren't of length 1."""
     return sum([length is not S.One for length in step.shape])
