@@ -168,6 +168,13 @@ def test_masks_of_numbers(mask):
     np.testing.assert_array_equal(found, np.compress(mask, np.arange(3.0)))
 
 
+def test_shapes_and_positions_that_dont_fit():
+    with pytest.raises(se.ShapeError, match=r"axis -1 has the lengths 2 and 3, neither of them 1$"):
+        snp.broadcast_shapes((2,), (3,))
+    with pytest.raises(se.ShapeError, match=r"position 7 is out of range for an axis of length 3$"):
+        snp.take(A, 7, axis=0)
+
+
 def test_a_condition_that_is_no_number_is_refused():
     with pytest.raises(se.UnsupportedError, match="use where"):
         np.compress(x > 0, x)

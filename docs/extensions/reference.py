@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.expressions import Node
+from sympy_einsum.numpy._namespace import FAMILIES
+from sympy_einsum.numpy._refused import REASONS
 from sympy_einsum.operations import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -123,17 +125,6 @@ RESULTS = {
         "programs.python_functions.PythonFunction",
     ),
 }
-# Names of sympy_einsum.numpy by the modules that define them.
-OF_NUMPY = {
-    "numpy-entrywise": ("NumPy: entry by entry", "_entrywise arithmetic numbers"),
-    "numpy-conditions": ("NumPy: conditions", "_conditions"),
-    "numpy-making": ("NumPy: making arrays", "_making _ranges numpy"),
-    "numpy-shapes": ("NumPy: shapes and pieces", "_shapes _pieces pieces diagonals"),
-    "numpy-products": ("NumPy: products and polynomials", "_products _polynomials products"),
-    "numpy-reductions": ("NumPy: sums and statistics", "_reductions _statistics decompositions"),
-    "numpy-orders": ("NumPy: orders and searches", "_orders _searching"),
-    "numpy-sequences": ("NumPy: along an axis", "_running _sequences running differences"),
-}
 PACKAGES = {"numpy-linalg": "linalg", "numpy-fft": "fft"}
 
 
@@ -203,8 +194,9 @@ def _members(space: str, kind: type) -> Iterator[Entry]:
 def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
     """Return the pages of NumPy's names; aliases are listed on the first."""
     same: list[Entry] = []
-    listed: dict[str, list[Entry]] = {page: [] for page in (*OF_NUMPY, *PACKAGES)}
-    page_of = {module: page for page, (_, own) in OF_NUMPY.items() for module in own.split()}
+    titles = {f"numpy-{key}": f"NumPy: {family.title}" for key, family in FAMILIES.items()}
+    titles |= {page: f"numpy.{package}" for page, package in PACKAGES.items()}
+    listed: dict[str, list[Entry]] = {page: [] for page in titles}
     known = {id(getattr(se, name)): f"sympy_einsum.{name}" for name in se.__all__}
     for page, space, name, value in _numpy_names():
         full = f"{space}.{name}"
@@ -216,25 +208,35 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
             same.append(Entry(full, f":any:`{known[id(value)]}`", True))
         else:
             known[id(value)] = full
-            module = value.__module__.rpartition(".")[2]
             kind = "class" if isinstance(value, type) else "function"
-            entry = Entry(full, f".. auto{kind}:: {full}")
-            listed[page or page_of[module]].append(entry)
-    titles = {page: title for page, (title, _) in OF_NUMPY.items()}
-    titles |= {page: f"numpy.{package}" for page, package in PACKAGES.items()}
+            listed[page].append(Entry(full, f".. auto{kind}:: {full}"))
     found = {page: (titles[page], "", sorted(entries)) for page, entries in listed.items()}
-    about = inspect.getdoc(snp).partition("Examples")[0]
+    about = inspect.getdoc(snp).partition("Examples")[0] + _refused_names()
     return {"numpy": ("sympy_einsum.numpy", about, sorted(same)), **found}
 
 
+def _refused_names() -> str:
+    """Format a table of NumPy's functions that are refused, with the reasons."""
+    rows = [
+        f"| {', '.join(f'`{name}`' for name in names.split())} | {reason} |"
+        for reason, names in REASONS.items()
+    ]
+    head = ["| refused | reason |", "| --- | --- |"]
+    return "\n".join(["Names that aren't here say why in their error:", "", *head, *rows])
+
+
 def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
-    packages = {package: page for page, package in PACKAGES.items()}
+    page_of = {package: page for page, package in PACKAGES.items()}
+    page_of["SlogdetResult"] = page_of["linalg"]
+    for key, family in FAMILIES.items():
+        page_of |= dict.fromkeys(family.names, f"numpy-{key}")
     names = {name: getattr(snp, name) for name in sorted(snp.__all__, key=str.lower)}
-    # The function's own name comes before its aliases.
+    # A function's own name comes before its aliases; those without a row are scalar functions.
     own_first = sorted(names, key=lambda name: getattr(names[name], "__name__", name) != name)
     for name in own_first:
-        yield packages.get(name, ""), "sympy_einsum.numpy", name, names[name]
-    for name, page in packages.items():
+        page = page_of.get(name, "numpy-entrywise")
+        yield page, "sympy_einsum.numpy", name, names[name]
+    for page, name in PACKAGES.items():
         package = getattr(snp, name)
         for own in sorted(dir(package), key=str.lower):
             if not own.startswith("_"):

@@ -285,10 +285,11 @@ class Constant(TensorExpr):
 
     @property
     def entries(self) -> np.ndarray:
-        """The entries as SymPy numbers."""
+        """The entries as SymPy numbers; True and False are 1 and 0."""
         shape, _, _, *exact = self.data
+        array = self.array.astype(int) if self.array.dtype.kind == "b" else self.array
         return _of_objects(
-            exact[0] if exact else [sympify(value.item()) for value in self.array.flat], shape
+            exact[0] if exact else [sympify(value.item()) for value in array.flat], shape
         )
 
     @property

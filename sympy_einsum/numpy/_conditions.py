@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import sympy
@@ -12,57 +11,53 @@ from sympy.core.function import FunctionClass
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_list
 from ..expressions import Constant, Elementwise, Operand, TensorLike, as_operand, is_condition
-from ._options import Example, named, refuse
-
-_VALUES = "[0.0, 1.0, 2.0]"
-_ERRORS = "Raises ShapeError for shapes that don't fit."
+from ._rows import NO_FIT, NumpyRow as Row
 
 
-def _relation(name: str, relation: Callable[..., Operand], result: str) -> Callable[..., Operand]:
-    def apply(x1: TensorLike, x2: TensorLike, /) -> Operand:
-        return ops.compare(relation, x1, x2)
-
-    about = "of tensors: ones where it holds, else zeros; of scalars a relation"
-    return named(apply, name, about, _ERRORS, Example("x, 1", _VALUES, result))
-
-
-def _connective(name: str, connective: FunctionClass, result: str) -> Callable[..., Operand]:
-    about = "of conditions or of tensors, true where they aren't zero"
-    call = "x > 0" if connective is sympy.Not else "x > 0, x < 2"
-    example = Example(call, _VALUES, result)
-    return named(_of_conditions(connective), name, about, _ERRORS, example)
+def _relation(name: str, relation: Callable[..., Operand], result: str) -> Row:
+    return Row(
+        f"{name}(x1, x2, /)",
+        lambda x1, x2: ops.compare(relation, x1, x2),
+        "of tensors ones where it holds, else zeros; of scalars a relation",
+        f"se.lambdify([x], snp.{name}(x, 1))([0.0, 1.0, 2.0])",
+        result,
+        NO_FIT,
+    )
 
 
-def _of_conditions(connective: FunctionClass) -> Callable[..., Operand]:
-    """Return a logical connective with the arity of NumPy's."""
+def _connective(name: str, connective: FunctionClass, result: str) -> tuple[Row, Row]:
+    """Return the rows of a logical connective, and of NumPy's for bits."""
+    is_unary = connective is sympy.Not
+    parameters, call = ("x, /", "x > 0") if is_unary else ("x1, x2, /", "x > 0, x < 2")
+    logical, bitwise = f"logical_{name}", "invert" if is_unary else f"bitwise_{name}"
 
-    def of_one(x: TensorLike, /) -> Operand:
-        return ops.logical(connective, x)
+    def of_all(*conditions: TensorLike) -> Operand:
+        return ops.logical(connective, *conditions)
 
-    def of_two(x1: TensorLike, x2: TensorLike, /) -> Operand:
-        return ops.logical(connective, x1, x2)
-
-    return of_one if connective is sympy.Not else of_two
-
-
-def _bitwise(
-    name: str, connective: FunctionClass, instead: str, result: str
-) -> Callable[..., Operand]:
-    logical = _of_conditions(connective)
-
-    @wraps(logical)
-    def apply(*conditions: TensorLike) -> Operand:
+    def of_truths(*conditions: TensorLike) -> Operand:
         if not all(map(_is_truth, conditions)):
             raise UnsupportedError(
-                f"numpy.{name} is for integers and truth values; tensors are real: compare them "
-                f"first, or use {instead}, for which what isn't 0 is true"
+                f"numpy.{bitwise} is for integers and truth values; tensors are real: compare them "
+                f"first, or use {logical}, for which what isn't 0 is true"
             )
-        return logical(*conditions)
+        return of_all(*conditions)
 
-    about = "of conditions and of arrays of truth values"
-    errors = f"{_ERRORS[:-1]}, UnsupportedError for other tensors: ``{instead}`` takes them."
-    call = "x > 0" if connective is sympy.Not else "x > 0, x < 2"
-    return named(apply, name, about, errors, Example(call, _VALUES, result))
+    def row(own: str, function: Callable[..., Operand], about: str, errors: str) -> Row:
+        return Row(
+            f"{own}({parameters})",
+            function if is_unary else lambda x1, x2: function(x1, x2),
+            about,
+            f"se.lambdify([x], snp.{own}({call}))([0.0, 1.0, 2.0])",
+            result,
+            errors,
+        )
+
+    about = "of conditions or of tensors, true where they aren't zero"
+    takes = f"{NO_FIT[:-1]}, UnsupportedError for other tensors: ``{logical}`` takes them."
+    return (
+        row(logical, of_all, about, NO_FIT),
+        row(bitwise, of_truths, "of conditions and of arrays of truth values", takes),
+    )
 
 
 def _is_truth(value: TensorLike) -> bool:
@@ -73,36 +68,9 @@ def _is_truth(value: TensorLike) -> bool:
     return is_condition(value) or (isinstance(value, np.ndarray) and value.dtype.kind == "b")
 
 
-def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Operand:
-    """``numpy.where`` with three arguments; the condition is a comparison such as ``A > 0``.
-
-    The derivative is that of the branch that is taken, also where the other one has none. Raises
-    ShapeError for shapes that don't fit.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> leaky = snp.where(x > 0, x, 0.125 * x)
-    >>> se.lambdify([x], se.gradient(leaky.sum(), x))([4.0, -1.0, 0.0])
-    array([1.   , 0.125, 0.125])
-    """
-    return ops.where(condition, x, y)
-
-
 def select(
-    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
+    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike
 ) -> Operand:
-    """``numpy.select``: the entry of the first choice whose condition holds.
-
-    Raises TensorError for unequal numbers of conditions and choices.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> huber = snp.select([abs(x) < 1], [x**2 / 2], abs(x) - 0.5)
-    >>> se.lambdify([x], huber)([0.5, 1.0, -3.0])
-    array([0.125, 0.5  , 2.5  ])
-    """
     condlist, choicelist = as_list(condlist, "conditions"), as_list(choicelist, "choices")
     if len(condlist) != len(choicelist):
         raise TensorError(
@@ -115,21 +83,9 @@ def piecewise(
     x: TensorLike,
     condlist: Sequence[TensorLike],
     funclist: Sequence[TensorLike | Callable[..., TensorLike]],
-    *args: object,
-    **kw: object,
+    args: Sequence[object],
+    kw: Mapping[str, object],
 ) -> Operand:
-    """``numpy.piecewise``: the function, or the value, of the last condition that holds; one more
-    function is for where none does, which is 0 without.
-
-    Raises TensorError for numbers of conditions and functions that don't fit.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> pieces = snp.piecewise(x, [x > 0, x > 1], [snp.square, 1])
-    >>> se.lambdify([x], pieces)([-1.0, 0.5, 9.0])
-    array([0.  , 0.25, 1.  ])
-    """
     x, conditions = as_operand(x), as_list(condlist, "conditions")
     values = [
         f(x, *args, **kw) if callable(f) and not isinstance(f, sympy.Basic) else f
@@ -145,21 +101,7 @@ def piecewise(
     return ops.choose([*pairs, (otherwise, True)])
 
 
-def choose(
-    a: TensorLike, choices: Sequence[TensorLike], out: object = None, mode: str = "raise"
-) -> Operand:
-    """``numpy.choose`` by an array of integers, known numbers: entries of the choices that it
-    counts.
-
-    Raises UnsupportedError for an array of symbols, ShapeError for a number without a choice.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x, y = se.tensors("x y", 3)
-    >>> snp.choose([0, 1, 0], [x, y]).as_explicit()
-    [x[0], x[1], x[2]]
-    """
-    refuse("choose", {"out": out})
+def choose(a: TensorLike, choices: Sequence[TensorLike], mode: str) -> Operand:
     a, choices = as_operand(a), [as_operand(choice) for choice in as_list(choices, "choices")]
     places = a.array if isinstance(a, Constant) else np.array(int(a) if a.is_Integer else 0.5)
     if places.dtype.kind not in "iu":
@@ -178,28 +120,41 @@ def choose(
     return ops.choose([*pairs, (choices[-1], True)])
 
 
-# Functions made of relations and connectives instead of a scalar function.
-CONDITIONS: dict[str, Callable[..., Operand]] = {
-    **{
-        name: _relation(name, relation, result)
-        for name, relation, result in (
-            ("greater", sympy.Gt, "array([0., 0., 1.])"),
-            ("greater_equal", sympy.Ge, "array([0., 1., 1.])"),
-            ("less", sympy.Lt, "array([1., 0., 0.])"),
-            ("less_equal", sympy.Le, "array([1., 1., 0.])"),
-            ("equal", sympy.Eq, "array([0., 1., 0.])"),
-            ("not_equal", sympy.Ne, "array([1., 0., 1.])"),
-        )
-    }
-}
-for _name, _function, _result in (
-    ("and", sympy.And, "array([0., 1., 0.])"),
-    ("or", sympy.Or, "array([1., 1., 1.])"),
-    ("xor", sympy.Xor, "array([1., 0., 1.])"),
-    ("not", sympy.Not, "array([1., 0., 0.])"),
-):
-    _instead = f"logical_{_name}"
-    _bits = f"bitwise_{_name}" if _name != "not" else "invert"
-    CONDITIONS[_instead] = _connective(_instead, _function, _result)
-    CONDITIONS[_bits] = _bitwise(_bits, _function, _instead, _result)
-CONDITIONS["bitwise_not"] = CONDITIONS["bitwise_invert"] = CONDITIONS["invert"]
+# fmt: off
+ROWS = (
+    _relation("greater", sympy.Gt, "array([0., 0., 1.])"),
+    _relation("greater_equal", sympy.Ge, "array([0., 1., 1.])"),
+    _relation("less", sympy.Lt, "array([1., 0., 0.])"),
+    _relation("less_equal", sympy.Le, "array([1., 1., 0.])"),
+    _relation("equal", sympy.Eq, "array([0., 1., 0.])"),
+    _relation("not_equal", sympy.Ne, "array([1., 0., 1.])"),
+    *_connective("and", sympy.And, "array([0., 1., 0.])"),
+    *_connective("or", sympy.Or, "array([1., 1., 1.])"),
+    *_connective("xor", sympy.Xor, "array([1., 0., 1.])"),
+    *_connective("not", sympy.Not, "array([1., 0., 0.])"),
+    Row("where(condition, x, y)", lambda condition, x, y: ops.where(condition, x, y),
+        "the entries of x where a comparison such as ``A > 0`` holds, else those of y",
+        "leaky = snp.where(x > 0, x, 0.125 * x)\n"
+        "se.lambdify([x], se.gradient(leaky.sum(), x))([4.0, -1.0, 0.0])",
+        "array([1.   , 0.125, 0.125])",
+        "The derivative is that of the branch that is taken, also where the other one has none. "
+        f"{NO_FIT}"),
+    Row("select(condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: "
+        "TensorLike = 0)", select,
+        "the entry of the first choice whose condition holds",
+        "huber = snp.select([abs(x) < 1], [x**2 / 2], abs(x) - 0.5)\n"
+        "se.lambdify([x], huber)([0.5, 1.0, -3.0])", "array([0.125, 0.5  , 2.5  ])",
+        "Raises TensorError for unequal numbers of conditions and choices."),
+    Row("piecewise(x, condlist: Sequence[TensorLike], funclist: Sequence[TensorLike | "
+        "Callable[..., TensorLike]], *args: object, **kw: object)", piecewise,
+        "the function, or the value, of the last condition that holds; one more function is for"
+        " where none does, which is 0 without",
+        "pieces = snp.piecewise(x, [x > 0, x > 1], [snp.square, 1])\n"
+        "se.lambdify([x], pieces)([-1.0, 0.5, 9.0])", "array([0.  , 0.25, 1.  ])",
+        "Raises TensorError for numbers of conditions and functions that don't fit."),
+    Row("choose(a, choices: Sequence[TensorLike], out=None, mode='raise')", choose,
+        "by an array of integers, known numbers, the entries of the choices that it counts",
+        "snp.choose([0, 1, 0], [x, y]).as_explicit()", "[x[0], y[1], x[2]]",
+        "Raises UnsupportedError for an array of symbols, ShapeError for a number without a "
+        "choice."),
+)

@@ -10,7 +10,7 @@ import sympy
 from .. import operations as ops
 from ..core import TensorError, as_flag, floor_divide, isinf, isnan, nan_to_num as finite, trunc
 from ..expressions import Operand, TensorLike, as_operand, elementwise, holds_complex
-from ._options import refuse
+from ._rows import NO_FIT, NumpyRow as Row, refuse
 
 
 class Ufunc(ops.ScalarFunction):
@@ -48,142 +48,26 @@ class Ufunc(ops.ScalarFunction):
         return elementwise(self.row.function, *tensors)
 
 
-def add(x1: TensorLike, x2: TensorLike, /) -> Operand:
-    """``numpy.add``: the sum entry by entry; a scalar is added to every entry.
-
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
-    >>> snp.add(A, x[None, :]).shape, snp.add(x, 1)
-    ((2, 3), x + 1)
-    """
-    return ops.add(x1, x2)
-
-
-def multiply(x1: TensorLike, x2: TensorLike, /) -> Operand:
-    """``numpy.multiply``: the product entry by entry; a scalar multiplies every entry.
-
-    Shapes are equal but for axes of length 1, which stretch; ShapeError otherwise.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x, y = se.tensors("x y", 3)
-    >>> snp.multiply(x, y), snp.multiply(2, x)
-    (x*y, 2*x)
-    """
-    return ops.multiply(x1, x2)
-
-
-def negative(a: TensorLike) -> Operand:
-    """``numpy.negative``: every entry with the other sign.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.negative(se.TensorSymbol("x", 3))
-    -x
-    """
-    return ops.multiply(-1, a)
-
-
-def positive(a: TensorLike) -> Operand:
-    """``numpy.positive``: the tensor itself.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.positive(se.TensorSymbol("x", 3))
-    x
-    """
-    return as_operand(a)
-
-
 def clip(
     a: TensorLike,
-    a_min: TensorLike | None = None,
-    a_max: TensorLike | None = None,
-    out: object = None,
-    *,
-    min: TensorLike | None = None,
-    max: TensorLike | None = None,
+    a_min: TensorLike | None,
+    a_max: TensorLike | None,
+    min: TensorLike | None,
+    max: TensorLike | None,
 ) -> Operand:
-    """``numpy.clip``; a bound that is None is left out. On a bound the derivative is half of that
-    within.
-
-    Raises TensorError for a bound that is given by both of its names.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 4)
-    >>> within = snp.clip(x, 0, 1)
-    >>> se.lambdify([x], se.gradient(within.sum(), x))([-1.0, 0.0, 0.5, 2.0])
-    array([0. , 0.5, 1. , 0. ])
-    """
-    refuse("clip", {"out": out})
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise TensorError("clip takes a bound as a_min or as min, as a_max or as max, not as both")
     return ops.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def round(a: TensorLike, decimals: int = 0, out: object = None) -> Operand:
-    """``numpy.round``: to some decimals, halves to the even digit. Its derivative is zero.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], snp.round(x, 1))([0.12, 0.25, 0.37])
-    array([0.1, 0.2, 0.4])
-    """
-    refuse("round", {"out": out})
-    return ops.around(a, decimals)
-
-
-def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Operand, Operand]:
-    """``numpy.divmod``: the quotient rounded down, and the remainder.
-
-    Raises ShapeError for shapes that don't fit.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 2)
-    >>> se.lambdify([x], snp.divmod(x, 3))([7.0, -1.0])
-    (array([ 2., -1.]), array([1., 2.]))
-    """
-    return elementwise(floor_divide, x1, x2), elementwise(sympy.Mod, x1, x2)
-
-
 def modf(x: TensorLike) -> tuple[Operand, Operand]:
-    """``numpy.modf``: the fractional and the integral part.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 2)
-    >>> se.lambdify([x], snp.modf(x))([1.5, -1.5])
-    (array([ 0.5, -0.5]), array([ 1., -1.]))
-    """
     whole = elementwise(trunc, x)
     return ops.subtract(x, whole), whole
 
 
 def nan_to_num(
-    x: TensorLike,
-    copy: bool = True,
-    nan: TensorLike = 0.0,
-    posinf: TensorLike | None = None,
-    neginf: TensorLike | None = None,
+    x: TensorLike, nan: TensorLike, posinf: TensorLike | None, neginf: TensorLike | None
 ) -> Operand:
-    """``numpy.nan_to_num``: numbers in the place of nan, of inf and of -inf, by default 0, the
-    largest number and the smallest. Where one is put the derivative is 0.
-
-    Raises ShapeError for shapes that don't fit.
-
-    >>> import numpy as np
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], snp.nan_to_num(x, nan=7, posinf=100))([1.0, np.nan, np.inf])
-    array([  1.,   7., 100.])
-    """
     x = as_operand(x)
     branches: list[tuple[TensorLike, TensorLike]] = [(nan, elementwise(isnan, x))]
     for value, relation in ((posinf, sympy.Gt), (neginf, sympy.Lt)):
@@ -193,73 +77,66 @@ def nan_to_num(
     return ops.choose([*branches, (elementwise(finite, x), True)])
 
 
-def angle(z: TensorLike, deg: bool = False) -> Operand:
-    """``numpy.angle``: of real numbers pi for negative ones, else 0; of complex tensors in (-pi,
-    pi].
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 2)
-    >>> se.lambdify([x], snp.angle(x, deg=True))([1.0, -2.0])
-    array([  0., 180.])
-    """
+def angle(z: TensorLike, deg: bool) -> Operand:
     half_turn = sympy.Integer(180) if as_flag(deg, "deg") else sympy.pi
     return ops.choose([(half_turn, ops.compare(sympy.Lt, ops.as_real(z), 0)), (0, True)])
 
 
-def real_if_close(a: TensorLike, tol: float = 100) -> Operand:
-    """``numpy.real_if_close``: the tensor itself, tensors are real.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 2)
-    >>> snp.real_if_close(x) is x
-    True
-    """
-    return ops.as_real(a)
-
-
-def isreal(x: TensorLike) -> Operand:
-    """``numpy.isreal``: ones, tensors are real.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.isreal(se.TensorSymbol("x", 2))
-    Ones(2)
-    """
-    return ops.compare(sympy.Eq, ops.imag(x), 0)
-
-
-def iscomplex(x: TensorLike) -> Operand:
-    """``numpy.iscomplex``: zeros, tensors are real.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.iscomplex(se.TensorSymbol("x", 2))
-    Zeros(2)
-    """
-    return ops.compare(sympy.Ne, ops.imag(x), 0)
-
-
-def isrealobj(x: TensorLike) -> bool:
-    """``numpy.isrealobj``: True, tensors are real.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 4)
-    >>> snp.isrealobj(x), snp.isrealobj(snp.fft.rfft(x))
-    (True, False)
-    """
-    return not holds_complex(as_operand(x))
-
-
-def iscomplexobj(x: TensorLike) -> bool:
-    """``numpy.iscomplexobj``: False, tensors are real.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 4)
-    >>> snp.iscomplexobj(x), snp.iscomplexobj(snp.fft.rfft(x))
-    (False, True)
-    """
-    return not isrealobj(x)
+# fmt: off
+ROWS = (
+    Row("add(x1, x2, /)", lambda x1, x2: ops.add(x1, x2),
+        "the sum entry by entry; a scalar is added to every entry",
+        "snp.add(A, x[None, :]).shape, snp.add(x, 1)", "((2, 3), x + 1)", NO_FIT),
+    Row("multiply(x1, x2, /)", lambda x1, x2: ops.multiply(x1, x2),
+        "the product entry by entry; a scalar multiplies every entry",
+        "snp.multiply(x, y), snp.multiply(2, x)", "(x*y, 2*x)", NO_FIT),
+    Row("negative(a)", lambda a: ops.multiply(-1, a),
+        "every entry with the other sign",
+        "snp.negative(x)", "-x"),
+    Row("positive(a)", as_operand,
+        "the tensor itself",
+        "snp.positive(x)", "x"),
+    Row("clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None)", clip,
+        "the entries within bounds; one that is None is left out",
+        "within = snp.clip(x, 0, 1)\n"
+        "se.lambdify([x], se.gradient(within.sum(), x))([-1.0, 0.0, 0.5])",
+        "array([0. , 0.5, 1. ])",
+        "On a bound the derivative is half of that within. Raises TensorError for a bound that "
+        "is given by both of its names."),
+    Row("round(a, decimals=0, out=None)", ops.around,
+        "the entries with some decimals, halves rounded to the even digit",
+        "se.lambdify([x], snp.round(x, 1))([0.12, 0.25, 0.37])", "array([0.1, 0.2, 0.4])",
+        "The derivative is zero."),
+    Row("divmod(x1, x2) -> tuple[Operand, Operand]",
+        lambda x1, x2: (elementwise(floor_divide, x1, x2), elementwise(sympy.Mod, x1, x2)),
+        "the quotient rounded down, and the remainder",
+        "se.lambdify([x], snp.divmod(x, 3))([7.0, -1.0, 3.0])",
+        "(array([ 2., -1.,  1.]), array([1., 2., 0.]))", NO_FIT),
+    Row("modf(x) -> tuple[Operand, Operand]", modf,
+        "the fractional and the integral part",
+        "se.lambdify([x], snp.modf(x))([1.5, -1.5, 2.0])",
+        "(array([ 0.5, -0.5,  0. ]), array([ 1., -1.,  2.]))"),
+    Row("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", nan_to_num,
+        "numbers in the place of nan, of inf and of -inf, by default 0, the largest number and "
+        "the smallest",
+        "se.lambdify([x], snp.nan_to_num(x, nan=7, posinf=100))([1.0, np.nan, np.inf])",
+        "array([  1.,   7., 100.])", f"Where one is put the derivative is 0. {NO_FIT}"),
+    Row("angle(z, deg=False)", angle,
+        "of real numbers pi for negative ones, else 0; of complex tensors in (-pi, pi]",
+        "se.lambdify([x], snp.angle(x, deg=True))([1.0, -2.0, 0.0])", "array([  0., 180.,   0.])"),
+    Row("real_if_close(a, tol: float = 100)", ops.as_real,
+        "the tensor itself, tensors are real",
+        "snp.real_if_close(x) is x", "True", ignored="tol"),
+    Row("isreal(x)", lambda x: ops.compare(sympy.Eq, ops.imag(x), 0),
+        "ones, tensors are real",
+        "snp.isreal(x)", "Ones(3)"),
+    Row("iscomplex(x)", lambda x: ops.compare(sympy.Ne, ops.imag(x), 0),
+        "zeros, tensors are real",
+        "snp.iscomplex(x)", "Zeros(3)"),
+    Row("isrealobj(x) -> bool", lambda x: not holds_complex(as_operand(x)),
+        "True, tensors are real",
+        "snp.isrealobj(x), snp.isrealobj(snp.fft.rfft(x))", "(True, False)"),
+    Row("iscomplexobj(x) -> bool", lambda x: holds_complex(as_operand(x)),
+        "False, tensors are real",
+        "snp.iscomplexobj(x), snp.iscomplexobj(snp.fft.rfft(x))", "(False, True)"),
+)

@@ -1,68 +1,24 @@
-"""NumPy's shapes, and tensors made from them."""
+"""NumPy's shapes, tensors made from them, and ranges of numbers: constants, but for symbols at the
+ends."""
 
 from __future__ import annotations
 
+import numpy as np
 import sympy
-from sympy import S
+from sympy import Expr, S
 
 from .. import operations as ops
-from ..core import as_shape
+from ..core import UnsupportedError, as_flag, as_scalar, as_shape
 from ..expressions import Delta, Operand, TensorLike, Zeros, as_operand, order_of, shape_of
-from ._options import Lengths, check_type
+from ._rows import NO_AXIS, NO_NUMBER, Lengths, NumpyRow as Row, check_type
 
 
-def shape(a: TensorLike) -> Operand:
-    """``numpy.shape``: the tuple of axis lengths, SymPy expressions.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> snp.shape(se.TensorSymbol("A", (n, 3))), snp.shape(2)
-    ((n, 3), ())
-    """
-    return shape_of(as_operand(a))
-
-
-def ndim(a: TensorLike) -> int:
-    """``numpy.ndim``: the number of axes.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.ndim(se.TensorSymbol("A", (2, 3))), snp.ndim(2)
-    (2, 0)
-    """
-    return order_of(as_operand(a))
-
-
-def size(a: TensorLike, axis: int | None = None) -> Operand:
-    """``numpy.size``: the number of entries, or the length of an axis.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> m, n = symbols("m n", integer=True, positive=True)
-    >>> A = se.TensorSymbol("A", (m, n))
-    >>> snp.size(A), snp.size(A, 1)
-    (m*n, n)
-    """
-    lengths = shape(a)
+def size(a: TensorLike, axis: int | None) -> Operand:
+    lengths = shape_of(as_operand(a))
     return sympy.Mul(*lengths) if axis is None else lengths[ops.as_axis(axis, len(lengths))]
 
 
 def full(shape: Lengths, fill_value: TensorLike) -> Operand:
-    """``numpy.full`` with a scalar, which may be a symbol.
-
-    Raises ShapeError for a length that is no whole number, TensorError for what is no number.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum.numpy as snp
-    >>> n, t = symbols("n t", integer=True, positive=True)
-    >>> snp.full((n, 2), t).shape, snp.full(n, t).sum()
-    ((n, 2), n*t)
-    """
     value = as_operand(fill_value)
     if order_of(value):
         return ops.broadcast_to(value, shape)
@@ -70,106 +26,171 @@ def full(shape: Lengths, fill_value: TensorLike) -> Operand:
     return ops.filled(value, lengths) if lengths else value
 
 
-def ones(shape: Lengths, dtype: object = None) -> Operand:
-    """``numpy.ones``: a constant that no compiled code ever builds where it is multiplied.
-
-    Raises ShapeError for a length that is no whole number, TensorError for what is no number.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> snp.ones((n, 2)).shape, snp.ones(n).sum()
-    ((n, 2), n)
-    """
-    return full(shape, S.One)
-
-
-def zeros(shape: Lengths, dtype: object = None) -> Operand:
-    """``numpy.zeros``: a tensor of zeros, which vanishes from sums.
-
-    Raises ShapeError for a length that is no whole number, TensorError for what is no number.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> snp.zeros((n, 2)).shape, snp.zeros(n) + se.TensorSymbol("x", n)
-    ((n, 2), x)
-    """
-    return Zeros(*(shape if isinstance(shape, (tuple, list)) else (shape,)))
-
-
-def eye(N: TensorLike, M: TensorLike | None = None, k: int = 0, dtype: object = None) -> Operand:
-    """``numpy.eye``: ones on the k-th diagonal.
-
-    Raises ShapeError for a length that is no whole number, TensorError for what is no number.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> snp.eye(n) @ se.TensorSymbol("x", n)
-    x
-    >>> snp.eye(2, 3, k=1).as_explicit()
-    [[0, 1, 0], [0, 0, 1]]
-    """
-    return ops.eye(N, M, k)
-
-
-def identity(n: TensorLike, dtype: object = None) -> Operand:
-    """``numpy.identity``: the square matrix with ones on its diagonal.
-
-    Raises ShapeError for a length that is no whole number, TensorError for what is no number.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> snp.identity(n) == se.Delta(n)
-    True
-    """
-    return Delta(n)
-
-
-def ones_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = None) -> Operand:
-    """``numpy.ones_like``, also of another shape.
-
-    Raises ShapeError for a length that is no whole number.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.ones_like(se.TensorSymbol("A", (2, 3)))
-    Ones(2, 3)
-    """
-    return full_like(a, S.One, shape=shape)
-
-
-def zeros_like(a: TensorLike, dtype: object = None, *, shape: Lengths | None = None) -> Operand:
-    """``numpy.zeros_like``, also of another shape.
-
-    Raises ShapeError for a length that is no whole number.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.zeros_like(se.TensorSymbol("A", (2, 3)))
-    Zeros(2, 3)
-    """
-    return full_like(a, S.Zero, shape=shape)
-
-
 def full_like(
-    a: TensorLike, fill_value: TensorLike, dtype: object = None, *, shape: Lengths | None = None
+    a: TensorLike, fill_value: TensorLike, dtype: object, shape: Lengths | None
 ) -> Operand:
-    """``numpy.full_like``, also of another shape, with a scalar.
-
-    Raises ShapeError for a value with more axes, or a length that is no whole number,
-    UnsupportedError for a type that would change the value.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.full_like(se.TensorSymbol("A", (2, 3)), 7).sum()
-    42
-    """
     if dtype is not None:
         check_type(dtype)
-    return full(shape_of(as_operand(a)) if shape is None else shape, fill_value)
+    return _like(a, shape, fill_value)
+
+
+def _like(a: TensorLike, shape: Lengths | None, value: TensorLike) -> Operand:
+    return full(shape_of(as_operand(a)) if shape is None else shape, value)
+
+
+def ones_like(a: TensorLike) -> Operand:
+    """Return ones of the shape of a tensor."""
+    return _like(a, None, S.One)
+
+
+def linspace(
+    start: TensorLike,
+    stop: TensorLike,
+    num: int,
+    endpoint: bool,
+    retstep: bool,
+    axis: int,
+) -> Operand | tuple[Operand, Operand]:
+    points, closed = as_scalar(num, "the number of points"), as_flag(endpoint, "endpoint")
+    if not points.is_Integer or points < 0:
+        raise UnsupportedError(f"linspace takes a known number of points, not {num}")
+    start, width = as_operand(start), ops.subtract(stop, start)
+    parts = int(points) - 1 if closed else int(points)
+    ramp = as_operand(np.arange(int(points)) / max(parts, 1))
+    axes = list(range(order_of(width)))
+    steps = ops.expand_dims(width, axis) if axes else width
+    place = ops.as_axis(axis, len(axes) + 1)
+    shape = [S.One] * (len(axes) + 1)
+    shape[place] = points
+    between = ops.multiply(ops.reshape(ramp, shape), steps)
+    first = ops.expand_dims(start, axis) if order_of(start) else start
+    result = ops.add(first, between)
+    return (result, ops.divide(width, parts)) if as_flag(retstep, "retstep") else result
+
+
+def logspace(
+    start: TensorLike, stop: TensorLike, num: int, endpoint: bool, base: TensorLike, axis: int
+) -> Operand:
+    exponents = linspace(start, stop, num, endpoint, False, axis)
+    assert not isinstance(exponents, tuple)
+    return ops.power(base, exponents)
+
+
+def arange(start_or_stop: Expr | float, stop: Expr | float | None, step: Expr | float) -> Operand:
+    first, last = (S.Zero, start_or_stop) if stop is None else (start_or_stop, stop)
+    bounds = [as_scalar(bound, "a bound of arange") for bound in (first, last, step)]
+    if all(bound.is_number and bound.is_extended_real for bound in bounds):
+        integers = all(bound.is_Integer for bound in bounds)
+        return as_operand(np.arange(*[int(b) if integers else float(b) for b in bounds]))
+    if bounds[2] != 1:
+        raise UnsupportedError(
+            f"arange of {', '.join(map(str, bounds))}: of symbols it takes the step 1; multiply it "
+            "by another"
+        )
+    return ops.counting(bounds[1] - bounds[0], bounds[0])
+
+
+def _constant(signature: str, call: str) -> Row:
+    """Return the row of a function of numbers, which NumPy computes."""
+    name = signature.partition("(")[0]
+    function = getattr(np, name)
+
+    def constant(first: object, **others: object) -> Operand:
+        try:
+            given = {option: _plain(value) for option, value in others.items()}
+            return as_operand(function(_plain(first), **given))
+        except (TypeError, ValueError) as error:
+            raise UnsupportedError(
+                f"numpy.{name} gives a constant, and takes known numbers: {error}"
+            ) from error
+
+    return Row(
+        signature,
+        constant,
+        "NumPy's numbers, as a constant",
+        f"np.allclose(snp.{name}({call}).array, np.{name}({call}))",
+        "True",
+        "Raises UnsupportedError for arguments that are no known numbers.",
+    )
+
+
+def _plain(argument: object) -> object:
+    """A number of SymPy's as Python's."""
+    if isinstance(argument, Expr):
+        if not argument.is_number or order_of(argument):
+            raise TypeError(f"{str(argument)[:80]} is no number")
+        return int(argument) if argument.is_Integer else float(argument)
+    return argument
+
+
+# fmt: off
+ROWS = (
+    Row("shape(a) -> Shape", lambda a: shape_of(as_operand(a)),
+        "the tuple of axis lengths, SymPy expressions",
+        'snp.shape(se.TensorSymbol("A", n, 3)), snp.shape(2)', "((n, 3), ())"),
+    Row("ndim(a) -> int", lambda a: order_of(as_operand(a)),
+        "the number of axes",
+        "snp.ndim(A), snp.ndim(2)", "(2, 0)"),
+    Row("size(a, axis: int | None = None)", size,
+        "the number of entries, or the length of an axis",
+        'B = se.TensorSymbol("B", m, n)\n'
+        "snp.size(B), snp.size(B, 1)", "(m*n, n)", NO_AXIS),
+    Row("full(shape, fill_value)", full,
+        "copies of a scalar, which may be a symbol, or of an array that stretches",
+        "snp.full((n, 2), t).shape, snp.full(n, t).sum()", "((n, 2), n*t)", NO_NUMBER),
+    Row("ones(shape, dtype=None)", lambda shape: full(shape, S.One),
+        "a constant that no compiled code ever builds where it is multiplied",
+        "snp.ones((n, 2)).shape, snp.ones(n).sum()", "((n, 2), n)", NO_NUMBER, ignored="dtype"),
+    Row("zeros(shape, dtype=None)",
+        lambda shape: Zeros(*(shape if isinstance(shape, (tuple, list)) else (shape,))),
+        "a tensor of zeros, which vanishes from sums",
+        "snp.zeros((n, 2)).shape, snp.zeros(3) + x", "((n, 2), x)", NO_NUMBER, ignored="dtype"),
+    Row("eye(N, M=None, k=0, dtype=None)", ops.eye,
+        "ones on the k-th diagonal",
+        "snp.eye(3) @ x, snp.eye(2, 3, k=1).as_explicit()", "(x, [[0, 1, 0], [0, 0, 1]])",
+        NO_NUMBER, ignored="dtype"),
+    Row("identity(n, dtype=None)", lambda n: Delta(n),
+        "the square matrix with ones on its diagonal",
+        "snp.identity(n) == se.Delta(n)", "True", NO_NUMBER, ignored="dtype"),
+    Row("tri(N, M=None, k=0, dtype=None)", ops.tri,
+        "ones on and below the k-th diagonal",
+        "snp.tri(2, 3).as_explicit()", "[[1, 0, 0], [1, 1, 0]]", NO_NUMBER, ignored="dtype"),
+    Row("ones_like(a, dtype=None, *, shape: Lengths | None = None)",
+        lambda a, shape: _like(a, shape, S.One),
+        "ones of the shape of a tensor, or of another shape",
+        "snp.ones_like(A)", "Ones(2, 3)", NO_NUMBER, ignored="dtype"),
+    Row("zeros_like(a, dtype=None, *, shape: Lengths | None = None)",
+        lambda a, shape: _like(a, shape, S.Zero),
+        "zeros of the shape of a tensor, or of another shape",
+        "snp.zeros_like(A)", "Zeros(2, 3)", NO_NUMBER, ignored="dtype"),
+    Row("full_like(a, fill_value, dtype=None, *, shape: Lengths | None = None)", full_like,
+        "copies of a scalar, of the shape of a tensor, or of another shape",
+        "snp.full_like(A, 7).sum()", "42",
+        "Raises ShapeError for a value with more axes, or a length that is no whole number, "
+        "UnsupportedError for a type that would change the value."),
+    Row("linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis: int = 0)"
+        " -> Operand | tuple[Operand, Operand]", linspace,
+        "a known number of points between scalars or tensors",
+        "snp.linspace(0, t, 3).as_explicit()", "[0, 0.5*t, 1.0*t]",
+        "Raises UnsupportedError for a symbolic number of points."),
+    Row("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis: int = 0)",
+        logspace,
+        "powers of the base, whose exponents are a known number of points between scalars or "
+        "tensors",
+        "snp.logspace(0, t, 3, base=2).as_explicit()", "[1, 2**(0.5*t), 2**(1.0*t)]",
+        "Raises UnsupportedError for a symbolic number of points."),
+    Row("arange(start_or_stop: Expr | float, /, stop: Expr | float | None = None, step: Expr | "
+        "float = 1)", arange,
+        "a constant; also of symbols, if the step is 1 and the bounds differ by a length",
+        "first_moment = (snp.arange(3) * x).sum()\n"
+        "se.lambdify([x], first_moment)([5.0, 7.0, 1.0])", "np.float64(9.0)",
+        "Raises UnsupportedError for another step between symbols."),
+    _constant(
+        "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis: int = 0)", "1, 8, 4"
+    ),
+    _constant("hamming(M: Length)", "4"),
+    _constant("hanning(M: Length)", "4"),
+    _constant("blackman(M: Length)", "4"),
+    _constant("bartlett(M: Length)", "4"),
+    _constant("kaiser(M: Length, beta)", "4, 14"),
+)

@@ -10,25 +10,23 @@ import numpy as np
 
 from ..expressions import Operand, TensorLike, as_operand, order_of
 from ..operations import cummax, cummin, expand_dims, logcumsumexp, logsumexp
-from ._orders import max, min
-from ._reductions import all, any, prod, sum
-from ._running import cumprod, cumsum
 
 _Function = Callable[..., Operand]
 
-_ALONG: dict[str, dict[str, _Function]] = {
+# Functions along an axis, some by their names in NumPy, of universal functions.
+_ALONG: dict[str, dict[str, _Function | str]] = {
     "reduce": {
-        "add": sum,
-        "multiply": prod,
-        "maximum": max,
-        "minimum": min,
+        "add": "sum",
+        "multiply": "prod",
+        "maximum": "max",
+        "minimum": "min",
         "logaddexp": logsumexp,
-        "logical_and": all,
-        "logical_or": any,
+        "logical_and": "all",
+        "logical_or": "any",
     },
     "accumulate": {
-        "add": cumsum,
-        "multiply": cumprod,
+        "add": "cumsum",
+        "multiply": "cumprod",
         "maximum": cummax,
         "minimum": cummin,
         "logaddexp": logcumsumexp,
@@ -36,12 +34,12 @@ _ALONG: dict[str, dict[str, _Function]] = {
 }
 
 
-def method_of(function: _Function | None, name: str, method: str) -> _Function | None:
-    """A method of a universal function, by its name; None where there is none."""
+def method_of(namespace: Mapping[str, _Function], name: str, method: str) -> _Function | None:
+    """Return a method of a universal function, by its name; None where there is none."""
     if method == "outer":
-        return partial(_outer, function) if function else None
+        return partial(_outer, namespace[name]) if name in namespace else None
     along = _ALONG.get(method, {}).get(name)
-    return _first_axis(along) if along else None
+    return _first_axis(namespace[along] if isinstance(along, str) else along) if along else None
 
 
 def attach_methods(namespace: Mapping[str, _Function]) -> None:
@@ -50,7 +48,7 @@ def attach_methods(namespace: Mapping[str, _Function]) -> None:
         ufunc = getattr(np, name, None)
         if isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.signature is None:
             for kind in ("reduce", "accumulate", "outer"):
-                method = method_of(function, ufunc.__name__, kind)
+                method = method_of(namespace, ufunc.__name__, kind)
                 if method:
                     setattr(function, kind, method)
 

@@ -1,79 +1,42 @@
-"""NumPy's maxima, sorts, gathers and scatters."""
+"""NumPy's maxima, sorts, gathers and scatters, and its searches in sorted vectors.
+
+Positions in vectors come from sorts: that of v among the entries of a is its rank among both less
+its rank among all v, so there is no table of all comparisons. Nothing flows through them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from sympy import Basic, Max, Min, S
+from sympy import Basic, Eq, Expr, Max, Min, Piecewise, S
 
 from .. import operations as ops
-from ..core import TensorError, UnsupportedError, as_flag, as_scalar
-from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, shape_of
-from ._options import Axes, refuse
-from ._reductions import chosen
+from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar, isnan, same_length
+from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
+from ._reductions import chosen, without_nan
+from ._rows import NO_AXIS, Axes, NumpyRow as Row
 
-
-def max(
-    a: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: TensorLike | None = None,
-    where: TensorLike | None = True,
-) -> Operand:
-    """``numpy.max``: the largest entries over some axes; those that tie share the derivative.
-
-    ``where`` is a condition or a tensor, and needs ``initial``: TensorError without. Raises
-    ShapeError for an axis that isn't there or has no entries.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (2, 3))
-    >>> snp.max(A, axis=1).shape
-    (2,)
-    >>> x = se.TensorSymbol("x", 3)
-    >>> slope = se.lambdify([x], se.gradient(snp.max(x), x))
-    >>> slope([1.0, 5.0, 5.0])
-    array([0. , 0.5, 0.5])
-    """
-    refuse("max", {"out": out})
-    return _extremum("max", Max, a, axis, keepdims, initial, where)
-
-
-def min(
-    a: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: TensorLike | None = None,
-    where: TensorLike | None = True,
-) -> Operand:
-    """``numpy.min``: the smallest entries over some axes; those that tie share the derivative.
-
-    ``where`` is a condition or a tensor, and needs ``initial``: TensorError without. Raises
-    ShapeError for an axis that isn't there or has no entries.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> smallest_positive = snp.min(x, where=x > 0, initial=100)
-    >>> se.lambdify([x], smallest_positive)([-1.0, 5.0, 2.0])
-    np.float64(2.0)
-    """
-    refuse("min", {"out": out})
-    return _extremum("min", Min, a, axis, keepdims, initial, where)
+_MASK = (
+    "``where`` is a condition or a tensor, and needs ``initial``: TensorError without. Raises "
+    "ShapeError for an axis that isn't there or has no entries."
+)
+_FIELDS = (
+    "Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no "
+    "fields."
+)
 
 
 def _extremum(
     name: str,
-    larger: Callable[..., Operand],
     a: TensorLike,
     axis: Axes,
     keepdims: bool,
     initial: TensorLike | None,
     where: TensorLike | None,
 ) -> Operand:
+    """Return the maxima or minima, by the name of either."""
+    larger = Max if name == "max" else Min
     if where is not None and where is not True:
         if initial is None:
             raise TensorError(
@@ -85,145 +48,34 @@ def _extremum(
     return elementwise(larger, ops.extremum_or(a, axis, name, initial, keepdims), initial)
 
 
-def ptp(a: TensorLike, axis: Axes = None, out: object = None, keepdims: bool = False) -> Operand:
-    """``numpy.ptp``: the largest less the smallest entries over some axes.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], snp.ptp(x))([1.0, 5.0, 3.0])
-    np.float64(4.0)
-    """
-    refuse("ptp", {"out": out})
-    return ops.ptp(a, axis, keepdims)
-
-
-def argmax(
-    a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
-) -> Operand:
-    """``numpy.argmax``: a tensor of integers, whose derivative is zero.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (2, 3))
-    >>> best = snp.argmax(A, axis=1)
-    >>> best.shape, se.diff(best, A)
-    ((2,), Zeros(2, 2, 3))
-    """
-    refuse("argmax", {"out": out})
-    return ops.argmax(a, axis, keepdims)
-
-
-def argmin(
-    a: TensorLike, axis: int | None = None, out: object = None, *, keepdims: bool = False
-) -> Operand:
-    """``numpy.argmin``: a tensor of integers, whose derivative is zero.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (2, 2))
-    >>> se.lambdify([A], snp.argmin(A, axis=0))([[1.0, 2.0], [0.0, 3.0]])
-    array([1, 0])
-    """
-    refuse("argmin", {"out": out})
-    return ops.argmin(a, axis, keepdims)
-
-
-def sort(
+def _nan_extremum(
+    name: str,
     a: TensorLike,
-    axis: int | None = -1,
-    kind: object = None,
-    order: object = None,
-    *,
-    stable: bool | None = None,
+    axis: Axes,
+    keepdims: bool,
+    initial: TensorLike | None,
+    where: TensorLike | None,
 ) -> Operand:
-    """``numpy.sort``, by whatever algorithm: every entry keeps its derivative.
-
-    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
-    fields.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> two_largest = snp.sort(x)[1:].sum()
-    >>> se.lambdify([x], se.gradient(two_largest, x))([3.0, 1.0, 2.0])
-    array([1., 0., 1.])
-    """
-    _check_order("sort", order, stable)
-    return ops.sort(a, axis)
+    least = S.NegativeInfinity if name == "max" else S.Infinity
+    value = _extremum(name, without_nan(a, least), axis, keepdims, initial, where)
+    if initial is not None:
+        return value
+    return ops.where(ops.all_(elementwise(isnan, a), axis, keepdims), S.NaN, value)
 
 
-def argsort(
-    a: TensorLike,
-    axis: int | None = -1,
-    kind: object = None,
-    order: object = None,
-    *,
-    stable: bool | None = None,
-) -> Operand:
-    """``numpy.argsort``, always a stable one; a tensor of integers, whose derivative is zero.
-
-    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
-    fields.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], snp.argsort(x))([3.0, 1.0, 2.0])
-    array([1, 2, 0])
-    """
-    _check_order("argsort", order, stable)
-    return ops.argsort(a, axis)
-
-
-def partition(
-    a: TensorLike,
-    kth: int | Sequence[int],
-    axis: int | None = -1,
-    kind: object = None,
-    order: object = None,
-) -> Operand:
-    """``numpy.partition``: sorted throughout, which is one for every ``kth``.
-
-    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
-    fields.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> snp.partition(x, 1) == snp.sort(x)
-    True
-    """
-    _check_order("partition", order, None)
-    return ops.sort(a, axis)
-
-
-def argpartition(
-    a: TensorLike,
-    kth: int | Sequence[int],
-    axis: int | None = -1,
-    kind: object = None,
-    order: object = None,
-) -> Operand:
-    """``numpy.argpartition``: positions that sort throughout, which are some for every ``kth``.
-
-    Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no
-    fields.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> snp.argpartition(x, 1) == snp.argsort(x)
-    True
-    """
-    _check_order("argpartition", order, None)
-    return ops.argsort(a, axis)
+def _extrema(
+    name: str, about: str, example: str, result: str, errors: str, is_nan: bool = False
+) -> Row:
+    """Return the row of a maximum or a minimum, also of the entries that are numbers."""
+    function, kind = (_nan_extremum, name[3:]) if is_nan else (_extremum, name)
+    return Row(
+        f"{name}(a, axis=None, out=None, keepdims=False, initial=None, where=True)",
+        lambda a, axis, keepdims, initial, where: function(kind, a, axis, keepdims, initial, where),
+        about,
+        example,
+        result,
+        errors,
+    )
 
 
 def _check_order(name: str, order: object, stable: bool | None) -> None:
@@ -234,43 +86,27 @@ def _check_order(name: str, order: object, stable: bool | None) -> None:
         as_flag(stable, "stable")
 
 
-def median(
-    a: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    overwrite_input: bool = False,
-    keepdims: bool = False,
-) -> Operand:
-    """``numpy.median`` along some axes, or of all entries.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> x = se.TensorSymbol("x", n)
-    >>> se.lambdify([x], se.gradient(snp.median(x), x))([3.0, 1.0, 2.0, 9.0])
-    array([0.5, 0. , 0.5, 0. ])
-    """
-    refuse("median", {"out": out})
-    return ops.median(a, axis, keepdims)
+def sort(a: TensorLike, axis: int | None, order: object, stable: bool | None) -> Operand:
+    _check_order("sort", order, stable)
+    return ops.sort(a, axis)
 
 
-def compress(
-    condition: TensorLike, a: TensorLike, axis: int | None = None, out: object = None
-) -> Operand:
-    """``numpy.compress`` by a condition of numbers: how many entries there are must be known.
+def argsort(a: TensorLike, axis: int | None, order: object, stable: bool | None) -> Operand:
+    _check_order("argsort", order, stable)
+    return ops.argsort(a, axis)
 
-    Raises UnsupportedError for a condition on symbols.
 
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> snp.compress([True, False, True], x).as_explicit()
-    [x[0], x[2]]
-    """
-    refuse("compress", {"out": out})
+def partition(a: TensorLike, axis: int | None, order: object) -> Operand:
+    _check_order("partition", order, None)
+    return ops.sort(a, axis)
+
+
+def argpartition(a: TensorLike, axis: int | None, order: object) -> Operand:
+    _check_order("argpartition", order, None)
+    return ops.argsort(a, axis)
+
+
+def compress(condition: TensorLike, a: TensorLike, axis: int | None) -> Operand:
     given = condition.array if isinstance(condition, Constant) else condition
     mask = np.array(None) if isinstance(given, Basic) else np.asarray(given)
     if mask.ndim != 1 or mask.dtype == object:
@@ -281,18 +117,7 @@ def compress(
     return ops.take(a, np.flatnonzero(mask), axis)
 
 
-def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: int = 0) -> Operand:
-    """``numpy.bincount`` of known integers: the sums of the weights at each of them.
-
-    Raises TensorError for what isn't a vector of integers from 0 on, UnsupportedError for a tensor,
-    ShapeError for weights of another length.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> w = se.TensorSymbol("w", 3)
-    >>> se.lambdify([w], snp.bincount([0, 2, 2], w))([1.0, 2.0, 3.0])
-    array([1., 0., 5.])
-    """
+def bincount(x: TensorLike, weights: TensorLike | None, minlength: int) -> Operand:
     x, count = as_operand(x), as_scalar(minlength, "minlength")
     if not isinstance(x, Constant) or not count.is_Integer:
         raise UnsupportedError(
@@ -307,28 +132,169 @@ def bincount(x: TensorLike, weights: TensorLike | None = None, minlength: int = 
     return ops.matmul(positions, ones if weights is None else weights)
 
 
-def take(
-    a: TensorLike,
-    indices: TensorLike,
-    axis: int | None = None,
-    out: object = None,
-    mode: str = "raise",
+def as_vector(name: str, a: TensorLike) -> Operand:
+    """Convert points or edges to a vector; ShapeError for other orders."""
+    a = as_operand(a)
+    if order_of(a) != 1:
+        raise ShapeError(f"{name} takes a vector, not a tensor of shape {shape_of(a)}")
+    return a
+
+
+def searchsorted(
+    a: TensorLike, v: TensorLike, side: str, sorter: TensorLike | None = None
 ) -> Operand:
-    """``numpy.take``: the entries at some positions, whose axes stand in the place of the axis.
+    if not isinstance(side, str) or side not in ("left", "right"):
+        raise TensorError(f"searchsorted takes side='left' or 'right', not {side!r}")
+    a, v = as_vector("searchsorted", a), as_operand(v)
+    a = a if sorter is None else ops.take(a, sorter)
+    found = ops.reshape(v, -1)
+    pair = [found, a] if side == "left" else [a, found]
+    ranks = _ranks(ops.concatenate(pair))
+    among = slice(shape_of(found)[0]) if side == "left" else slice(shape_of(a)[0], None)
+    return ops.reshape(ops.subtract(ranks[among], _ranks(found)), shape_of(v))
 
-    Positions that aren't on the axis are errors, a ShapeError when they are known; with
-    ``mode="clip"`` the last entry stands for them, with ``"wrap"`` they go round.
 
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> words, embedding = [2, 0, 2], se.TensorSymbol("E", (5, 4))
-    >>> snp.take(embedding, words, axis=0).shape
-    (3, 4)
-    >>> snp.take(embedding, 7, axis=0)
-    Traceback (most recent call last):
-    ...
-    sympy_einsum.ShapeError: axis 0 of shape (5, 4): position 7 is out of range for an axis
-    of length 5
-    """
-    refuse("take", {"out": out})
-    return ops.take(a, indices, axis, mode)
+def _ranks(a: Operand) -> Operand:
+    """Count how many entries of a vector come before each in its order."""
+    return ops.argsort(ops.argsort(a))
+
+
+def digitize(x: TensorLike, bins: TensorLike, right: bool) -> Operand:
+    edges = as_vector("digitize", bins)
+    side = "left" if as_flag(right, "right") else "right"
+    count = shape_of(edges)[0]
+    found = searchsorted(ops.sort(edges), x, side)
+    if count.is_zero:
+        return found
+    if isinstance(edges, Constant):
+        steps = np.diff(edges.array)
+        if (steps < 0).any() and (steps > 0).any():
+            raise TensorError("digitize takes edges that rise or fall, not both")
+        falls: Operand = as_operand(int((steps < 0).any()))
+    else:
+        falls = ops.argmax(ops.stack([edges[-1], edges[0]]))
+    return ops.add(found, ops.multiply(falls, ops.subtract(count, ops.multiply(2, found))))
+
+
+def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int) -> Operand:
+    listed = keys if isinstance(keys, (list, tuple)) else ops.unstack(keys)
+    if not listed:
+        raise TensorError("lexsort takes at least one key")
+    first, *rest = map(as_operand, listed)
+    for key in rest:
+        shapes = shape_of(first), shape_of(key)
+        if order_of(first) != order_of(key) or not all(map(same_length, *shapes)):
+            raise ShapeError(f"the keys of lexsort have one shape, not {shapes[0]} and {shapes[1]}")
+    order = ops.argsort(first, axis)
+    for key in rest:
+        ranks = ops.argsort(ops.take_along_axis(key, order, axis), axis)
+        order = ops.take_along_axis(order, ranks, axis)
+    return order
+
+
+def line_through(
+    x: Operand, xp: Operand, fp: Operand, left: TensorLike | None, right: TensorLike | None
+) -> Operand:
+    """Interpolate linearly between any number of points, whose interval is searched."""
+    last = shape_of(xp)[0] - 1
+    behind = ops.clip(searchsorted(xp, x, "right"), 1, last)
+    ends = [ops.subtract(behind, 1), behind]
+    given = [ops.take(points, place) for points in (xp, fp) for place in ends]
+    outside = (
+        xp[0],
+        xp[last],
+        fp[0] if left is None else left,
+        fp[last] if right is None else right,
+    )
+    return elementwise(_between, x, *given, *outside)
+
+
+def _between(
+    t: Expr, a: Expr, b: Expr, f: Expr, g: Expr, first: Expr, last: Expr, low: Expr, high: Expr
+) -> Expr:
+    inside = Piecewise((f, Eq(a, b)), (f + (g - f) / (b - a) * (t - a), True))
+    return Piecewise((low, t < first), (high, t > last), (inside, True))
+
+
+# fmt: off
+ROWS = (
+    _extrema("max", "the largest entries over some axes; those that tie share the derivative",
+        "se.lambdify([x], se.gradient(snp.max(x), x))([1.0, 5.0, 5.0])",
+        "array([0. , 0.5, 0.5])", _MASK),
+    _extrema("min", "the smallest entries over some axes; those that tie share the derivative",
+        "smallest_positive = snp.min(x, where=x > 0, initial=100)\n"
+        "se.lambdify([x], smallest_positive)([-1.0, 5.0, 2.0])", "np.float64(2.0)", _MASK),
+    _extrema("nanmax", "the largest of the entries that are numbers; of none it is nan",
+        "se.lambdify([x], snp.nanmax(x))([1.0, np.nan, 3.0])", "np.float64(3.0)", NO_AXIS,
+        is_nan=True),
+    _extrema("nanmin", "the smallest of the entries that are numbers; of none it is nan",
+        "se.lambdify([x], snp.nanmin(x))([1.0, np.nan, 3.0])", "np.float64(1.0)", NO_AXIS,
+        is_nan=True),
+    Row("ptp(a, axis=None, out=None, keepdims=False)", ops.ptp,
+        "the largest less the smallest entries over some axes",
+        "se.lambdify([x], snp.ptp(x))([1.0, 5.0, 3.0])", "np.float64(4.0)", NO_AXIS),
+    Row("argmax(a, axis: int | None = None, out=None, *, keepdims=False)", ops.argmax,
+        "the positions of the largest entries, a tensor of integers, whose derivative is zero",
+        "best = snp.argmax(A, axis=1)\n"
+        "best.shape, se.diff(best, A)", "((2,), Zeros(2, 2, 3))", NO_AXIS),
+    Row("argmin(a, axis: int | None = None, out=None, *, keepdims=False)", ops.argmin,
+        "the positions of the smallest entries, a tensor of integers, whose derivative is zero",
+        "se.lambdify([A], snp.argmin(A, axis=0))([[1.0, 2.0, 3.0], [0.0, 3.0, 4.0]])",
+        "array([1, 0, 0])", NO_AXIS),
+    Row("nanargmax(a, axis: int | None = None, out=None, *, keepdims=False)",
+        lambda a, axis, keepdims: ops.argmax(without_nan(a, S.NegativeInfinity), axis, keepdims),
+        "the positions of the largest of the entries that are numbers; 0 where there is none",
+        "se.lambdify([x], snp.nanargmax(x))([1.0, np.nan, 3.0])", "np.int64(2)", NO_AXIS),
+    Row("nanargmin(a, axis: int | None = None, out=None, *, keepdims=False)",
+        lambda a, axis, keepdims: ops.argmin(without_nan(a, S.Infinity), axis, keepdims),
+        "the positions of the smallest of the entries that are numbers; 0 where there is none",
+        "se.lambdify([x], snp.nanargmin(x))([1.0, np.nan, 3.0])", "np.int64(0)", NO_AXIS),
+    Row("sort(a, axis: int | None = -1, kind=None, order=None, *, stable: bool | None = None)",
+        sort,
+        "the entries in order, by whatever algorithm: every entry keeps its derivative",
+        "two_largest = snp.sort(x)[1:].sum()\n"
+        "se.lambdify([x], se.gradient(two_largest, x))([3.0, 1.0, 2.0])", "array([1., 0., 1.])",
+        _FIELDS),
+    Row("argsort(a, axis: int | None = -1, kind=None, order=None, *, stable: bool | None = "
+        "None)", argsort,
+        "the positions that sort, always a stable order; a tensor of integers, whose derivative"
+        " is zero",
+        "se.lambdify([x], snp.argsort(x))([3.0, 1.0, 2.0])", "array([1, 2, 0])", _FIELDS),
+    Row("partition(a, kth: int | Sequence[int], axis: int | None = -1, kind=None, order=None)",
+        partition,
+        "the entries sorted throughout, which is a partition for every ``kth``",
+        "snp.partition(x, 1) == snp.sort(x)", "True", _FIELDS, ignored="kth"),
+    Row("argpartition(a, kth: int | Sequence[int], axis: int | None = -1, kind=None, "
+        "order=None)", argpartition,
+        "positions that sort throughout, which are some for every ``kth``",
+        "snp.argpartition(x, 1) == snp.argsort(x)", "True", _FIELDS, ignored="kth"),
+    Row("lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1)", lexsort,
+        "the positions that sort by the last key, those that tie by the one before it, and so "
+        "on; integers, whose derivative is zero",
+        "se.lambdify([x, y], snp.lexsort((y, x)))([1.0, 0.0, 1.0], [2.0, 5.0, 1.0])",
+        "array([1, 2, 0])", "Raises ShapeError for keys of different shapes."),
+    Row("compress(condition, a, axis: int | None = None, out=None)", compress,
+        "the entries where a condition of numbers holds: how many there are must be known",
+        "snp.compress([True, False, True], x).as_explicit()", "[x[0], x[2]]",
+        "Raises UnsupportedError for a condition on symbols."),
+    Row("bincount(x, weights=None, minlength=0)", bincount,
+        "the sums of the weights at each of some known integers",
+        "se.lambdify([w], snp.bincount([0, 2, 2], w))([1.0, 2.0, 3.0])", "array([1., 0., 5.])",
+        "Raises TensorError for what isn't a vector of integers from 0 on, UnsupportedError for"
+        " a tensor, ShapeError for weights of another length."),
+    Row("take(a, indices, axis: int | None = None, out=None, mode='raise')", ops.take,
+        "the entries at some positions, whose axes stand in the place of the axis",
+        "snp.take(x, [2, 0, 2]).as_explicit()", "[x[2], x[0], x[2]]",
+        "Positions that aren't on the axis are errors, a ShapeError when they are known; with "
+        "``mode=\"clip\"`` the last entry stands for them, with ``\"wrap\"`` they go round."),
+    Row("searchsorted(a, v, side='left', sorter=None)", searchsorted,
+        "where entries would be put into a sorted vector, before or behind equal ones; a tensor"
+        " of integers, whose derivative is zero",
+        'se.lambdify([x], snp.searchsorted([0, 1, 2], x, side="right"))([0.5, 1.0, 9.0])',
+        "array([1, 2, 3])",
+        'Raises TensorError for another ``side`` than ``"left"`` and ``"right"``.'),
+    Row("digitize(x, bins, right=False)", digitize,
+        "the numbers of the bins that entries fall into, integers; the edges rise or fall",
+        "se.lambdify([x], snp.digitize(x, [0, 1, 2]))([0.5, -1.0, 2.0])", "array([1, 0, 3])",
+        "Raises TensorError for edges that do neither, as far as they are known."),
+)

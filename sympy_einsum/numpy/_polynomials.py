@@ -10,7 +10,9 @@ from sympy import Expr, S
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
-from ._options import refuse
+from ._rows import NumpyRow as Row
+
+_KNOWN = "Raises UnsupportedError for a symbolic number of coefficients."
 
 
 def coefficients_of(name: str, p: TensorLike) -> Operand:
@@ -31,21 +33,14 @@ def count_of(name: str, p: Operand) -> int:
     return int(length)
 
 
+def entries_of(name: str, vector: TensorLike) -> Sequence[TensorLike]:
+    """Return the entries of a vector, numbers where they are known."""
+    vector = coefficients_of(name, vector)
+    count_of(name, vector)
+    return vector.array.tolist() if isinstance(vector, Constant) else ops.unstack(vector)
+
+
 def polyval(p: TensorLike, x: TensorLike) -> Operand:
-    """``numpy.polyval``: the value at every entry of ``x``, by Horner's rule.
-
-    There is a known number of coefficients; UnsupportedError for a symbolic one.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> t = symbols("t")
-    >>> p, x = se.TensorSymbol("p", 3), se.TensorSymbol("x", 5)
-    >>> snp.polyval([1, 2, 3], t), snp.polyval(p, x).shape
-    (t*(t + 2) + 3, (5,))
-    >>> se.jacobian(snp.polyval(p, x), p).shape
-    (5, 3)
-    """
     x, entries = as_operand(x), entries_of("polyval", p)
 
     def horner(t: Expr, *coefficients: Expr) -> Expr:
@@ -57,15 +52,7 @@ def polyval(p: TensorLike, x: TensorLike) -> Operand:
     return elementwise(horner, x, *entries) if entries else ops.multiply(x, 0)
 
 
-def polyder(p: TensorLike, m: int = 1) -> Operand:
-    """``numpy.polyder``: the coefficients of a derivative.
-
-    Raises UnsupportedError for a symbolic number of coefficients.
-
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.polyder([1, 2, 3]).as_explicit()
-    [2, 2]
-    """
+def polyder(p: TensorLike, m: int) -> Operand:
     p, times = coefficients_of("polyder", p), _times(m)
     for _ in range(times):
         count = count_of("polyder", p)
@@ -73,15 +60,7 @@ def polyder(p: TensorLike, m: int = 1) -> Operand:
     return p
 
 
-def polyint(p: TensorLike, m: int = 1, k: TensorLike | None = None) -> Operand:
-    """``numpy.polyint``: the coefficients of an antiderivative, with constants of integration.
-
-    Raises UnsupportedError for a symbolic number of coefficients.
-
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.polyint([6, 2], k=5).as_explicit()
-    [3, 2, 5]
-    """
+def polyint(p: TensorLike, m: int, k: TensorLike | None) -> Operand:
     p, times = coefficients_of("polyint", p), _times(m)
     given = coefficients_of("polyint", S.Zero if k is None else k)
     constants = [given[j if count_of("polyint", given) > 1 else 0] for j in range(times)]
@@ -100,44 +79,16 @@ def _times(m: int) -> int:
 
 
 def polyadd(a1: TensorLike, a2: TensorLike) -> Operand:
-    """``numpy.polyadd``: the coefficients of a sum.
-
-    Raises UnsupportedError for a symbolic number of coefficients.
-
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.polyadd([1, 2, 3], [1, 1]).as_explicit()
-    [1, 3, 4]
-    """
     a, b = coefficients_of("polyadd", a1), coefficients_of("polyadd", a2)
     counts = [count_of("polyadd", p) for p in (a, b)]
     return ops.add(*[_longer(p, max(counts) - n) for p, n in zip((a, b), counts, strict=True)])
 
 
-def polymul(a1: TensorLike, a2: TensorLike) -> Operand:
-    """``numpy.polymul``: the coefficients of a product; leading zeros stay.
-
-    Raises ShapeError for what is no vector.
-
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.polymul([1, 1], [1, -1]).as_explicit()
-    [1, 0, -1]
-    """
-    return ops.convolve(coefficients_of("polymul", a1), coefficients_of("polymul", a2))
+def _longer(p: Operand, count: int) -> Operand:
+    return ops.concatenate([as_operand(np.zeros(count)), p]) if count else p
 
 
 def polydiv(u: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
-    """``numpy.polydiv``: the coefficients of the quotient and of the remainder, whose leading zeros
-    stay; the first coefficient of the divisor isn't 0.
-
-    Raises ShapeError for what is no vector, UnsupportedError for a symbolic number of coefficients.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> p = se.TensorSymbol("p", 3)
-    >>> quotient, remainder = snp.polydiv(p, [1.0, -2.0])
-    >>> quotient.shape, se.lambdify([p], remainder)([1.0, 0.0, 0.0])
-    ((2,), array([4.]))
-    """
     left, right = coefficients_of("polydiv", u), coefficients_of("polydiv", v)
     count, width = count_of("polydiv", left), count_of("polydiv", right)
     if not width:
@@ -153,16 +104,6 @@ def polydiv(u: TensorLike, v: TensorLike) -> tuple[Operand, Operand]:
 
 
 def poly(seq_of_zeros: TensorLike) -> Operand:
-    """``numpy.poly``: the coefficients of the polynomial with some roots.
-
-    Raises ShapeError for what is no vector, UnsupportedError for a matrix or a symbolic number.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> r = se.TensorSymbol("r", 2)
-    >>> se.lambdify([r], snp.poly(r))([1.0, 2.0])
-    array([ 1., -3.,  2.])
-    """
     roots = as_operand(seq_of_zeros)
     if order_of(roots) == 2:
         raise UnsupportedError(
@@ -174,29 +115,7 @@ def poly(seq_of_zeros: TensorLike) -> Operand:
     return p
 
 
-def polyfit(
-    x: TensorLike,
-    y: TensorLike,
-    deg: int,
-    rcond: None = None,
-    full: bool = False,
-    w: TensorLike | None = None,
-    cov: bool = False,
-) -> Operand:
-    """``numpy.polyfit``: the coefficients, the highest first, of the polynomial with the least sum
-    of squares (w (p(x) - y))²; ``y`` may have a column for each of several.
-
-    Raises ShapeError where lengths differ or there are fewer points than coefficients, TensorError
-    for a degree that isn't known.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x, y = se.tensors("x y", 4)
-    >>> line = se.lambdify([x, y], snp.polyfit(x, y, 1))([0.0, 1.0, 2.0, 3.0], [1.0, 3.0, 5.0, 7.0])
-    >>> print(line.round(9))
-    [2. 1.]
-    """
-    refuse("polyfit", {"rcond": rcond, "full": full or None, "cov": cov or None})
+def polyfit(x: TensorLike, y: TensorLike, deg: int, w: TensorLike | None) -> Operand:
     degree = as_scalar(deg, "the degree")
     if not degree.is_Integer or degree < 0:
         raise TensorError(f"polyfit takes a known degree, 0, 1, 2, ..., not {deg}")
@@ -211,32 +130,7 @@ def polyfit(
     return ops.lstsq(matrix, values).x
 
 
-def _longer(p: Operand, count: int) -> Operand:
-    return ops.concatenate([as_operand(np.zeros(count)), p]) if count else p
-
-
-def polysub(a1: TensorLike, a2: TensorLike) -> Operand:
-    """``numpy.polysub``: the coefficients of a difference.
-
-    Raises UnsupportedError for a symbolic number of coefficients.
-
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.polysub([1, 2, 3], [1, 1]).as_explicit()
-    [1, 1, 2]
-    """
-    return polyadd(a1, ops.multiply(-1, coefficients_of("polysub", a2)))
-
-
 def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Operand:
-    """``numpy.vander``: the powers of a vector, a known number of columns.
-
-    Raises ShapeError for what is no vector, UnsupportedError for a symbolic number of columns.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> snp.vander(se.TensorSymbol("x", 2), 3).as_explicit()
-    [[x[0]**2, x[0], 1], [x[1]**2, x[1], 1]]
-    """
     x = as_operand(x)
     if order_of(x) != 1:
         raise ShapeError(f"vander takes a vector, not a tensor of shape {shape_of(x)}")
@@ -249,8 +143,52 @@ def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Ope
     return ops.stack([ops.power(x, k) for k in powers], axis=1)
 
 
-def entries_of(name: str, vector: TensorLike) -> Sequence[TensorLike]:
-    """Return the entries of a vector, numbers where they are known."""
-    vector = coefficients_of(name, vector)
-    count_of(name, vector)
-    return vector.array.tolist() if isinstance(vector, Constant) else ops.unstack(vector)
+# fmt: off
+ROWS = (
+    Row("polyval(p, x)", polyval,
+        "the value at every entry of ``x``, by Horner's rule",
+        "snp.polyval([1, 2, 3], t), se.jacobian(snp.polyval(y, x), y).shape",
+        "(t*(t + 2) + 3, (3, 3))",
+        "There is a known number of coefficients; UnsupportedError for a symbolic one."),
+    Row("polyder(p, m=1)", polyder,
+        "the coefficients of a derivative",
+        "snp.polyder([1, 2, 3]).as_explicit()", "[2, 2]", _KNOWN),
+    Row("polyint(p, m=1, k=None)", polyint,
+        "the coefficients of an antiderivative, with constants of integration",
+        "snp.polyint([6, 2], k=5).as_explicit()", "[3, 2, 5]", _KNOWN),
+    Row("polyadd(a1, a2)", polyadd,
+        "the coefficients of a sum",
+        "snp.polyadd([1, 2, 3], [1, 1]).as_explicit()", "[1, 3, 4]", _KNOWN),
+    Row("polysub(a1, a2)",
+        lambda a1, a2: polyadd(a1, ops.multiply(-1, coefficients_of("polysub", a2))),
+        "the coefficients of a difference",
+        "snp.polysub([1, 2, 3], [1, 1]).as_explicit()", "[1, 1, 2]", _KNOWN),
+    Row("polymul(a1, a2)",
+        lambda a1, a2: ops.convolve(coefficients_of("polymul", a1), coefficients_of("polymul", a2)),
+        "the coefficients of a product; leading zeros stay",
+        "snp.polymul([1, 1], [1, -1]).as_explicit()", "[1, 0, -1]",
+        "Raises ShapeError for what is no vector."),
+    Row("polydiv(u, v) -> tuple[Operand, Operand]", polydiv,
+        "the coefficients of the quotient and of the remainder, whose leading zeros stay",
+        "quotient, remainder = snp.polydiv(x, [1.0, -2.0])\n"
+        "quotient.shape, se.lambdify([x], remainder)([1.0, 0.0, 0.0])", "((2,), array([4.]))",
+        "The first coefficient of the divisor isn't 0. Raises ShapeError for what is no vector,"
+        " UnsupportedError for a symbolic number of coefficients."),
+    Row("poly(seq_of_zeros)", poly,
+        "the coefficients of the polynomial with some roots",
+        "se.lambdify([x], snp.poly(x))([1.0, 2.0, 3.0])", "array([ 1., -6., 11., -6.])",
+        "Raises ShapeError for what is no vector, UnsupportedError for a matrix or a symbolic "
+        "number."),
+    Row("polyfit(x, y, deg: int, rcond: None = None, full=False, w=None, cov=False)", polyfit,
+        "the coefficients, the highest first, of the polynomial with the least sum of squares "
+        "(w (p(x) - y))²; ``y`` may have a column for each of several",
+        "line = se.lambdify([x, y], snp.polyfit(x, y, 1))\n"
+        "print(line([0.0, 1.0, 2.0], [1.0, 3.0, 5.0]).round(9))", "[2. 1.]",
+        "Raises ShapeError where lengths differ or there are fewer points than coefficients, "
+        "TensorError for a degree that isn't known."),
+    Row("vander(x, N: int | None = None, increasing=False)", vander,
+        "the powers of a vector, a known number of columns",
+        "snp.vander(x[:2], 3).as_explicit()", "[[x[0]**2, x[0], 1], [x[1]**2, x[1], 1]]",
+        "Raises ShapeError for what is no vector, UnsupportedError for a symbolic number of "
+        "columns."),
+)

@@ -1,4 +1,5 @@
-"""How NumPy finds these functions: the protocols of arrays, and methods of SymPy's scalars."""
+"""Implementations of NumPy's protocols, by which NumPy's own functions of tensors, of complex
+tensors and of SymPy's scalars are those of the namespace."""
 
 from __future__ import annotations
 
@@ -6,7 +7,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import FunctionType
-from typing import Any
 
 import numpy as np
 from sympy import Expr, Integer, LambertW
@@ -14,79 +14,105 @@ from sympy import Expr, Integer, LambertW
 from ..core import Row, UnsupportedError, for_each_row
 from ..expressions import Operand, TensorExpr, TensorLike, elementwise, outermost
 from ..operations import ComplexTensor
-from . import fft, linalg
+from ._complex import OF_COMPLEX
 from ._entrywise import Ufunc
-from ._methods import attach_methods, method_of
-from ._options import refuse
+from ._methods import method_of
+from ._namespace import FFT, FUNCTIONS, LINALG
 from ._refused import refusal
+from ._rows import refuse
 
 # SciPy's universal functions, under the names that they give themselves.
 _SPECIAL: dict[str, Callable[..., Operand]] = {}
 
 # Those of NumPy's packages that have functions for tensors.
-_PACKAGES = {"linalg": linalg, "fft": fft}
+_PACKAGES = {"linalg": LINALG, "fft": FFT}
 
 
-def protocols(
-    namespace: Mapping[str, Callable[..., Operand]],
-) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """Return the implementations of ``__array_ufunc__`` and ``__array_function__`` of tensors, and
-    of ``__array_ufunc__`` of SymPy's scalars, by which NumPy finds a namespace's functions."""
+def array_ufunc(
+    self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+) -> Operand:
+    """Apply a universal function to tensors."""
+    if any(isinstance(value, ComplexTensor) for value in inputs):
+        return NotImplemented
+    name = ufunc.__name__
+    is_call = method == "__call__"
+    function = FUNCTIONS.get(name) or _SPECIAL.get(name)
+    if not is_call:
+        function = method_of(FUNCTIONS, name, method)
+    if function is None:
+        reason = refusal(name) if is_call else None
+        raise UnsupportedError(
+            f"the ufunc {name} (method {method}) isn't supported on tensor expressions: "
+            + (reason or "sympy_einsum.elementwise applies any SymPy function")
+        )
+    return _called(name, function, inputs, kwargs)
 
-    def array_ufunc(
-        self: TensorExpr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
-    ) -> Operand:
-        if any(isinstance(value, ComplexTensor) for value in inputs):
-            return NotImplemented
-        name = ufunc.__name__
-        is_call = method == "__call__"
-        function = namespace.get(name) or _SPECIAL.get(name)
-        if not is_call:
-            function = method_of(function, name, method)
-        if function is None:
-            reason = refusal(name) if is_call else None
-            raise UnsupportedError(
-                f"the ufunc {name} (method {method}) isn't supported on tensor expressions: "
-                + (reason or "sympy_einsum.elementwise applies any SymPy function")
-            )
-        return _called(name, function, inputs, kwargs)
 
-    def array_function(
-        self: TensorExpr,
-        func: FunctionType,
-        types: object,
-        args: Sequence[object],
-        kwargs: dict[str, object],
-    ) -> Operand:
-        name = func.__name__
-        package = _PACKAGES.get((func.__module__ or "").rpartition(".")[2])
-        function = getattr(package, name, None) if package else namespace.get(name)
-        if function is None:
-            module = func.__module__ or "numpy"
-            reason = refusal(name, module)
-            raise UnsupportedError(
-                f"{module}.{name} isn't supported on tensor expressions"
-                + (f": {reason}" if reason else "")
-            )
-        return _called(name, function, args, kwargs)
+def array_function(
+    self: TensorExpr,
+    func: FunctionType,
+    types: object,
+    args: Sequence[object],
+    kwargs: dict[str, object],
+) -> Operand:
+    """Apply another function of NumPy's to tensors."""
+    name = func.__name__
+    package = (func.__module__ or "").rpartition(".")[2]
+    function = _PACKAGES.get(package, FUNCTIONS).get(name)
+    if function is None:
+        module = func.__module__ or "numpy"
+        reason = refusal(name, module)
+        raise UnsupportedError(
+            f"{module}.{name} isn't supported on tensor expressions"
+            + (f": {reason}" if reason else "")
+        )
+    return _called(name, function, args, kwargs)
 
-    def scalar_ufunc(
-        self: Expr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
-    ) -> object:
-        """Apply a universal function to SymPy's own scalars. NumPy's way with any object comes
-        first: it calls a method of the function's name, but ``exp`` of a power is the exponent,
-        and numbers have none."""
-        if not any(isinstance(value, TensorExpr) for value in inputs):
-            boxed = [_boxed(value) if isinstance(value, Expr) else value for value in inputs]
-            try:
-                return getattr(ufunc, method)(*boxed, **kwargs)
-            except (TypeError, AttributeError):
-                if not _are_ours(inputs) or ufunc.__name__ not in namespace:
-                    raise
-        return array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
-    attach_methods(namespace)
-    return array_ufunc, array_function, scalar_ufunc
+def scalar_ufunc(
+    self: Expr, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object
+) -> object:
+    """Apply a universal function to SymPy's own scalars. NumPy's way with any object comes
+    first: it calls a method of the function's name, but ``exp`` of a power is the exponent,
+    and numbers have none."""
+    if not any(isinstance(value, TensorExpr) for value in inputs):
+        boxed = [_boxed(value) if isinstance(value, Expr) else value for value in inputs]
+        try:
+            return getattr(ufunc, method)(*boxed, **kwargs)
+        except (TypeError, AttributeError):
+            if not _are_ours(inputs) or ufunc.__name__ not in FUNCTIONS:
+                raise
+    return array_ufunc(self, ufunc, method, *inputs, **kwargs)
+
+
+def complex_ufunc(
+    self: ComplexTensor, ufunc: np.ufunc, method: str, *inputs: object, **options: object
+) -> object:
+    """Apply a universal function to complex tensors."""
+    if method != "__call__" or ufunc.__name__ not in OF_COMPLEX or options:
+        raise _refused(f"the ufunc {ufunc.__name__} (method {method})")
+    return OF_COMPLEX[ufunc.__name__](*inputs)
+
+
+def complex_function(
+    self: ComplexTensor,
+    func: FunctionType,
+    types: object,
+    args: Sequence[object],
+    options: Mapping[str, object],
+) -> object:
+    """Apply another function of NumPy's to complex tensors."""
+    name = func.__name__
+    own = (FFT if func.__module__ == "numpy.fft" else OF_COMPLEX).get(name)
+    if own is None:
+        raise _refused(f"{func.__module__}.{name}")
+    return own(*args, **options)
+
+
+def _refused(name: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"{name} isn't supported on complex tensors; apply it to .real, .imag or abs of one"
+    )
 
 
 def _are_ours(inputs: Sequence[object]) -> bool:

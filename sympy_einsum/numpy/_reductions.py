@@ -1,4 +1,4 @@
-"""NumPy's sums, means and the like."""
+"""NumPy's sums, means, running sums and the like, of all entries or of those that are numbers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,24 @@ from collections.abc import Callable
 from functools import wraps
 
 import numpy as np
-from sympy import And, Eq, Expr, Gt, Or, S
+from sympy import And, Eq, Expr, Gt, Max, Ne, Or, S
 
 from .. import operations as ops
-from ..core import TensorError, as_flag, as_scalar, isnan, same_length
-from ..expressions import Operand, TensorLike, as_operand, elementwise, is_condition, shape_of
+from ..core import ShapeError, TensorError, as_flag, as_scalar, isnan, same_length
+from ..expressions import (
+    Ones,
+    Operand,
+    TensorLike,
+    as_operand,
+    elementwise,
+    is_condition,
+    order_of,
+    shape_of,
+)
 from ._making import ones_like
-from ._options import Axes, Example, P, named, refuse
+from ._rows import NO_AXIS, NO_FIT, Axes, NumpyRow as Row
+
+_MASK = "``where`` is a condition or a tensor."
 
 
 def chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
@@ -36,172 +47,33 @@ def chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Op
 def sum(
     a: TensorLike,
     axis: Axes = None,
-    dtype: object = None,
-    out: object = None,
     keepdims: bool = False,
     initial: TensorLike | None = None,
     where: TensorLike | None = True,
 ) -> Operand:
-    """``numpy.sum`` over some axes; ``where`` is a condition or a tensor.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (2, 3))
-    >>> snp.sum(A, axis=0).shape, snp.sum(A, axis=0, keepdims=True).shape
-    ((3,), (1, 3))
-    >>> positive_part = snp.sum(A, where=A > 0)
-    >>> se.lambdify([A], positive_part)([[1.0, -2.0, 3.0], [-4.0, 5.0, -6.0]])
-    np.float64(9.0)
-    """
-    refuse("sum", {"dtype": dtype, "out": out})
     total = ops.sum(chosen(a, where, S.Zero), axis, keepdims)
     return total if initial is None else ops.add(total, initial)
 
 
-def mean(
-    a: TensorLike,
-    axis: Axes = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    *,
-    where: TensorLike | None = True,
-) -> Operand:
-    """``numpy.mean`` over some axes; ``where`` is a condition or a tensor.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> n = symbols("n", integer=True, positive=True)
-    >>> x = se.TensorSymbol("x", n)
-    >>> snp.mean(x), se.gradient(snp.mean(x), x)
-    (x.sum()/n, Ones(n)/n)
-    """
-    refuse("mean", {"dtype": dtype, "out": out})
+def mean(a: TensorLike, axis: Axes, keepdims: bool, where: TensorLike | None) -> Operand:
     if where is None or where is True:
         return ops.mean(a, axis, keepdims)
-    count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
-    return ops.divide(sum(a, axis, keepdims=keepdims, where=where), count)
+    count = sum(ones_like(a), axis, keepdims, where=where)
+    return ops.divide(sum(a, axis, keepdims, where=where), count)
 
 
 def prod(
     a: TensorLike,
-    axis: Axes = None,
-    dtype: object = None,
-    out: object = None,
-    keepdims: bool = False,
-    initial: TensorLike | None = None,
-    where: TensorLike | None = True,
+    axis: Axes,
+    keepdims: bool,
+    initial: TensorLike | None,
+    where: TensorLike | None,
 ) -> Operand:
-    """``numpy.prod`` over some axes; ``where`` is a condition or a tensor. Its derivative divides
-    by nothing: it is right at zeros.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], se.gradient(snp.prod(x), x))([0.0, 2.0, 3.0])
-    array([6., 0., 0.])
-    """
-    refuse("prod", {"dtype": dtype, "out": out})
     product = ops.prod(chosen(a, where, S.One), axis, keepdims)
     return product if initial is None else ops.multiply(product, initial)
 
 
-def count_nonzero(a: TensorLike, axis: Axes = None, *, keepdims: bool = False) -> Operand:
-    """``numpy.count_nonzero``, also of conditions: where they hold.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], snp.count_nonzero(x > 1))([1.0, 2.0, 3.0])
-    np.float64(2.0)
-    """
-    return ops.count_nonzero(a, axis, keepdims)
-
-
-def any(
-    a: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    keepdims: bool = False,
-    *,
-    where: TensorLike | None = True,
-) -> Operand:
-    """``numpy.any``: ones and zeros, and a relation where no axis is left.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (2, 2))
-    >>> se.lambdify([A], snp.any(A > 1, axis=1))([[1.0, 2.0], [0.0, 1.0]])
-    array([1., 0.])
-    """
-    refuse("any", {"out": out})
-    return ops.any_(chosen(a, where, S.Zero), axis, keepdims)
-
-
-def all(
-    a: TensorLike,
-    axis: Axes = None,
-    out: object = None,
-    keepdims: bool = False,
-    *,
-    where: TensorLike | None = True,
-) -> Operand:
-    """``numpy.all``: ones and zeros, and a relation where no axis is left.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> A = se.TensorSymbol("A", (2, 2))
-    >>> se.lambdify([A], snp.all(A > 0, axis=1))([[1.0, 2.0], [0.0, 1.0]])
-    array([1., 0.])
-    """
-    refuse("all", {"out": out})
-    return ops.all_(chosen(a, where, S.One), axis, keepdims)
-
-
-def allclose(
-    a: TensorLike,
-    b: TensorLike,
-    rtol: TensorLike = 1e-05,
-    atol: TensorLike = 1e-08,
-    equal_nan: bool = False,
-) -> Operand:
-    """``numpy.allclose``, as a relation: a call of compiled code decides it.
-
-    Raises ShapeError for shapes that don't fit.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x, y = se.tensors("x y", 2)
-    >>> bool(se.lambdify([x, y], snp.allclose(x, y))([1.0, 2.0], [1.0, 2.0 + 1e-12]))
-    True
-    """
-    return ops.all_(ops.isclose(a, b, rtol, atol, equal_nan))
-
-
-def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Operand:
-    """``numpy.array_equal``, as a relation; false where shapes differ.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x, y = se.tensors("x y", 2)
-    >>> snp.array_equal(x, se.TensorSymbol("z", 3))
-    False
-    >>> bool(se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0], [1.0, 2.0]))
-    True
-    """
+def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool) -> Operand:
     a1, a2 = as_operand(a1), as_operand(a2)
     shapes = shape_of(a1), shape_of(a2)
     if len(shapes[0]) != len(shapes[1]) or not builtins.all(map(same_length, *shapes)):
@@ -215,34 +87,32 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Oper
 
 def var(
     a: TensorLike,
-    axis: Axes = None,
-    dtype: object = None,
-    out: object = None,
-    ddof: Expr | int = 0,
-    keepdims: bool = False,
-    *,
-    where: TensorLike | None = True,
-    mean: TensorLike | None = None,
-    correction: Expr | int | None = None,
+    axis: Axes,
+    ddof: Expr | int,
+    keepdims: bool,
+    where: TensorLike | None,
+    mean: TensorLike | None,
+    correction: Expr | int | None,
 ) -> Operand:
-    """``numpy.var`` over some axes; ``where`` is a condition or a tensor, ``correction`` another
-    name of ``ddof``.
-
-    Raises ShapeError for an axis that isn't there, TensorError for both names at once.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 4)
-    >>> se.lambdify([x], snp.var(x, ddof=1))([0.0, 0.0, 0.0, 6.0])
-    np.float64(9.0)
-    """
-    refuse("var", {"dtype": dtype, "out": out})
     if mean is None and (where is None or where is True):
-        return ops.var(a, axis, degrees(ddof, correction), keepdims)
-    return deviations(a, axis, degrees(ddof, correction), keepdims, where, mean, S.Zero)
+        return ops.var(a, axis, _degrees(ddof, correction), keepdims)
+    return _deviations(a, axis, _degrees(ddof, correction), keepdims, where, mean, S.Zero)
 
 
-def deviations(
+def nanvar(
+    a: TensorLike,
+    axis: Axes,
+    ddof: Expr | int,
+    keepdims: bool,
+    where: TensorLike | None,
+    mean: TensorLike | None,
+    correction: Expr | int | None,
+) -> Operand:
+    numbers = _numbers(a, where)
+    return _deviations(a, axis, _degrees(ddof, correction), keepdims, numbers, mean, S.NaN)
+
+
+def _deviations(
     a: TensorLike,
     axis: Axes,
     ddof: Expr,
@@ -255,7 +125,7 @@ def deviations(
     else; ``least`` is what it is divided by where no degree of freedom is left."""
     a = as_operand(a)
     if centre is None:
-        centre = mean(a, axis, keepdims=True, where=where)
+        centre = mean(a, axis, True, where)
     squares = ops.squared(ops.subtract(a, centre))
     count = sum(ones_like(a), axis, keepdims=keepdims, where=where)
     total = sum(squares, axis, keepdims=keepdims, where=where)
@@ -265,7 +135,7 @@ def deviations(
     return ops.divide(total, ops.choose([(left, ops.compare(Gt, left, 0)), (least, True)]))
 
 
-def degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
+def _degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
     """Return the degrees of freedom that a variance has less than entries."""
     taken = as_scalar(ddof, "ddof")
     if correction is None:
@@ -275,19 +145,296 @@ def degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
     return as_scalar(correction, "correction")
 
 
-def deviation(
-    name: str, about: str, variance: Callable[P, Operand], example: Example
-) -> Callable[P, Operand]:
-    """Return the root of a variance."""
+def cumulative_prod(x: TensorLike, axis: int | None, include_initial: bool) -> Operand:
+    x = as_operand(x)
+    if axis is None and order_of(x) != 1:
+        raise TensorError("cumulative_prod of a tensor that is no vector needs an axis")
+    place = ops.as_axis(0 if axis is None else axis, order_of(x))
+    product = ops.cumprod(x, place)
+    if not as_flag(include_initial, "include_initial"):
+        return product
+    first = [S.One if k == place else length for k, length in enumerate(shape_of(x))]
+    return ops.concatenate([Ones(*first), product], place)
+
+
+def average(
+    a: TensorLike,
+    axis: Axes = None,
+    weights: TensorLike | None = None,
+    returned: bool = False,
+    keepdims: bool = False,
+) -> Operand | tuple[Operand, Operand]:
+    a = as_operand(a)
+    wide = ones_like(a) if weights is None else _spread(as_operand(weights), a, axis)
+    total = ops.sum(wide, axis, keepdims)
+    if weights is None:
+        result = ops.mean(a, axis, keepdims)
+    else:
+        result = ops.divide(ops.sum(ops.multiply(a, wide), axis, keepdims), total)
+    return (result, total) if as_flag(returned, "returned") else result
+
+
+def _spread(weights: Operand, a: Operand, axis: Axes) -> Operand:
+    """Weights of the shape of a tensor, from those or from weights along some of its axes."""
+    shape = shape_of(a)
+    if order_of(weights) == len(shape) and all(map(same_length, shape_of(weights), shape)):
+        return weights
+    axes = ops.as_axes(axis, len(shape))
+    along = tuple([shape[k] for k in axes])
+    if order_of(weights) != len(axes) or not all(map(same_length, shape_of(weights), along)):
+        raise ShapeError(
+            f"an average of shape {shape} over the axes {axes} takes weights of that shape or of "
+            f"shape {along}, not {shape_of(weights)}"
+        )
+    in_order = ops.transpose(weights, [axes.index(k) for k in sorted(axes)])
+    ones = [length if k in axes else S.One for k, length in enumerate(shape)]
+    return ops.broadcast_to(ops.reshape(in_order, ones), shape)
+
+
+def _weights(weights: TensorLike | None, a: TensorLike, axis: Axes) -> Operand | None:
+    return None if weights is None else _spread(as_operand(weights), as_operand(a), axis)
+
+
+def cov(
+    m: TensorLike,
+    y: TensorLike | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Expr | int | None = None,
+    fweights: TensorLike | None = None,
+    aweights: TensorLike | None = None,
+) -> Operand:
+    X = _observations(m, rowvar)
+    if y is not None:
+        X = ops.concatenate([X, _observations(y, rowvar)], 0)
+    taken = ddof if ddof is not None else int(not as_flag(bias, "bias"))
+    degrees = as_scalar(taken, "ddof")
+    weights = [as_operand(w) for w in (fweights, aweights) if w is not None]
+    count = shape_of(X)[1]
+    for weight in weights:
+        if order_of(weight) != 1 or not same_length(shape_of(weight)[0], count):
+            raise ShapeError(f"cov takes weights of length {count}, not {shape_of(weight)}")
+    w = ops.multiply(*weights) if weights else None
+    total = count if w is None else ops.sum(w)
+    if w is not None and aweights is not None and degrees != 0:
+        squares = ops.sum(ops.multiply(w, aweights))
+        degrees = ops.divide(ops.multiply(degrees, squares), total)
+    centred = ops.subtract(X, average(X, 1, w, keepdims=True))
+    weighted = centred if w is None else ops.multiply(centred, ops.expand_dims(w, 0))
+    products = ops.matmul(centred, ops.conj(ops.transpose(weighted)))
+    divisor = ops.subtract(total, degrees)
+    if w is None or taken not in (0, 1):
+        # Of weighted observations it is negative for other degrees only.
+        divisor = elementwise(Max, divisor, S.Zero)
+    return ops.squeeze(ops.divide(products, divisor))
+
+
+def _observations(m: TensorLike, rowvar: bool) -> Operand:
+    m = as_operand(m)
+    if order_of(m) > 2:
+        raise ShapeError(f"cov takes a vector or a matrix, not a tensor of shape {shape_of(m)}")
+    if order_of(m) < 2:
+        return ops.reshape(m, 1, -1)
+    return m if as_flag(rowvar, "rowvar") else ops.transpose(m)
+
+
+def corrcoef(x: TensorLike, y: TensorLike | None, rowvar: bool) -> Operand:
+    c = cov(x, y, rowvar)
+    if not order_of(c):
+        return ops.divide(c, c)
+    spread = ops.power(ops.diag(c), S.Half)
+    return ops.divide(c, ops.outer(spread, spread))
+
+
+def quantile(
+    a: TensorLike,
+    q: TensorLike,
+    axis: Axes,
+    method: str,
+    keepdims: bool,
+    weights: TensorLike | None,
+) -> Operand:
+    return ops.quantile(a, q, axis, method, keepdims, _weights(weights, a, axis))
+
+
+def nanquantile(
+    a: TensorLike,
+    q: TensorLike,
+    axis: Axes,
+    method: str,
+    keepdims: bool,
+    weights: TensorLike | None,
+) -> Operand:
+    return ops.nanquantile(a, q, axis, method, keepdims, _weights(weights, a, axis))
+
+
+def without_nan(a: TensorLike, neutral: Expr) -> Operand:
+    """Return the entries, and a neutral number for those that are no numbers."""
+    return ops.where(elementwise(isnan, a), neutral, a)
+
+
+def _numbers(a: TensorLike, where: TensorLike | None) -> Operand:
+    """Where the entries are numbers, among some of them."""
+    are = ops.compare(Ne, elementwise(isnan, a), 1)
+    return chosen(are, where, S.Zero)
+
+
+def _root(variance: Callable[..., Operand]) -> Callable[..., Operand]:
+    """Return a standard deviation, as a function with the parameters of the variance."""
 
     @wraps(variance)
-    def apply(*args: P.args, **kwargs: P.kwargs) -> Operand:
-        return ops.power(variance(*args, **kwargs), S.Half)
+    def deviation(*args: object, **options: object) -> Operand:
+        return ops.power(variance(*args, **options), S.Half)
 
-    errors = f"Parameters and errors are those of :func:`{variance.__name__}`."
-    return named(apply, name, about, errors, example)
+    return deviation
 
 
-std = deviation(
-    "std", "over some axes", var, Example("x", "[1.0, 1.0, 3.0, 3.0]", "np.float64(1.0)")
+# fmt: off
+ROWS = (
+    Row("sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)", sum,
+        "the sum over some axes",
+        "total = snp.sum(A, axis=0, keepdims=True, where=A > 0)\n"
+        "se.lambdify([A], total)([[1.0, -2.0, 3.0], [-4.0, 5.0, 6.0]])", "array([[1., 5., 9.]])",
+        f"{_MASK} {NO_AXIS}"),
+    Row("mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True)", mean,
+        "the mean over some axes",
+        'x = se.TensorSymbol("x", n)\n'
+        "snp.mean(x), se.gradient(snp.mean(x), x)", "(x.sum()/n, Ones(n)/n)",
+        f"{_MASK} {NO_AXIS}"),
+    Row("prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
+        prod,
+        "the product over some axes",
+        "se.lambdify([x], se.gradient(snp.prod(x), x))([0.0, 2.0, 3.0])", "array([6., 0., 0.])",
+        f"The derivative divides by nothing: it is right at zeros. {_MASK} {NO_AXIS}"),
+    Row("count_nonzero(a, axis=None, *, keepdims=False)", ops.count_nonzero,
+        "how many entries aren't 0, also where conditions hold",
+        "se.lambdify([x], snp.count_nonzero(x > 1))([1.0, 2.0, 3.0])", "np.float64(2.0)", NO_AXIS),
+    Row("any(a, axis=None, out=None, keepdims=False, *, where=True)",
+        lambda a, axis, keepdims, where: ops.any_(chosen(a, where, S.Zero), axis, keepdims),
+        "ones and zeros, and a relation where no axis is left",
+        "se.lambdify([A], snp.any(A > 1, axis=1))([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])",
+        "array([1., 0.])", f"{_MASK} {NO_AXIS}"),
+    Row("all(a, axis=None, out=None, keepdims=False, *, where=True)",
+        lambda a, axis, keepdims, where: ops.all_(chosen(a, where, S.One), axis, keepdims),
+        "ones and zeros, and a relation where no axis is left",
+        "se.lambdify([A], snp.all(A > 0, axis=1))([[1.0, 2.0, 3.0], [0.0, 1.0, 2.0]])",
+        "array([1., 0.])", f"{_MASK} {NO_AXIS}"),
+    Row("allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)",
+        lambda a, b, rtol, atol, equal_nan: ops.all_(ops.isclose(a, b, rtol, atol, equal_nan)),
+        "a relation, which a call of compiled code decides",
+        "bool(se.lambdify([x, y], snp.allclose(x, y))([1.0, 2.0, 3.0], [1.0, 2.0, 3.0 + "
+        "1e-12]))", "True", NO_FIT),
+    Row("array_equal(a1, a2, equal_nan=False)", array_equal,
+        "a relation, which is false where shapes differ",
+        "are_equal = se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])\n"
+        "snp.array_equal(x, A), bool(are_equal)", "(False, True)"),
+    Row("var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
+        "mean=None, correction=None)", var,
+        "the variance over some axes; ``correction`` is another name of ``ddof``",
+        "se.lambdify([x], snp.var(x, ddof=1))([0.0, 0.0, 3.0])", "np.float64(3.0)",
+        f"{_MASK} {NO_AXIS[:-1]}, TensorError for both names at once."),
+    Row("std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
+        "mean=None, correction=None)", _root(var),
+        "the standard deviation over some axes",
+        "se.lambdify([x], snp.std(x))([1.0, 1.0, 1.0])", "np.float64(0.0)",
+        "Parameters and errors are those of :func:`var`."),
+    Row("cumsum(a, axis: int | None = None, dtype=None, out=None)", ops.cumsum,
+        "the running sums along an axis, without one those of all entries in C order",
+        "snp.cumsum(x).as_explicit(), se.gradient(snp.cumsum(x).sum(), x).as_explicit()",
+        "([x[0], x[1] + x[0], x[1] + x[0] + x[2]], [3, 2, 1])", NO_AXIS),
+    Row("cumprod(a, axis: int | None = None, dtype=None, out=None)", ops.cumprod,
+        "the running products along an axis, without one those of all entries in C order",
+        "se.lambdify([x], se.gradient(snp.cumprod(x).sum(), x))([0.0, 2.0, 3.0])",
+        "array([9., 0., 0.])",
+        f"The derivatives divide by nothing: they are right at zeros. {NO_AXIS}"),
+    Row("cumulative_prod(x, *, axis: int | None = None, include_initial=False)", cumulative_prod,
+        "the running products along an axis, which only a vector may leave out; with "
+        "``include_initial`` there is a one before them",
+        "snp.cumulative_prod(x, include_initial=True).shape", "(4,)",
+        "Raises ShapeError when there is no such axis, TensorError when it has to be named."),
+    Row("average(a, axis=None, weights=None, returned=False, *, keepdims=False) -> Operand | "
+        "tuple[Operand, Operand]", average,
+        "the mean, or with weights the weighted mean, whose weights have the shape of ``a`` or "
+        "that of the axes; with ``returned`` also the sum of the weights",
+        "snp.average(x, weights=w)", "(w*x).sum()/w.sum()",
+        "Raises ShapeError for weights of another shape."),
+    Row("cov(m, y=None, rowvar=True, bias=False, ddof: Expr | int | None = None, fweights=None,"
+        " aweights=None, *, dtype=None)", cov,
+        "the covariances of variables in rows; the weights are along the columns",
+        "C = snp.cov(A)\n"
+        "C.shape, se.gradient(se.logdet(C), A).shape", "((2, 2), (2, 3))",
+        "Raises ShapeError for more than two axes, or weights of another length."),
+    Row("corrcoef(x, y=None, rowvar=True)", corrcoef,
+        "the correlations of variables in rows, with ``rowvar=False`` in columns",
+        "r = se.lambdify([A], snp.corrcoef(A))\n"
+        "r([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).round(12)",
+        "array([[ 1., -1.],\n"
+        "       [-1.,  1.]])", "Raises ShapeError for more than two axes."),
+    Row("median(a, axis=None, out=None, overwrite_input=False, keepdims=False)", ops.median,
+        "the median along some axes, or of all entries",
+        'x = se.TensorSymbol("x", n)\n'
+        "se.lambdify([x], se.gradient(snp.median(x), x))([3.0, 1.0, 2.0, 9.0])",
+        "array([0.5, 0. , 0.5, 0. ])", NO_AXIS),
+    Row("quantile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
+        "keepdims=False, *, weights=None)", quantile,
+        "the quantiles for one ``q`` or an array of some, whose axes come first",
+        "snp.quantile(A, [0.25, 0.5, 0.75, 1], axis=0).shape", "(4, 3)",
+        "Raises ShapeError for an axis that isn't there, TensorError for a q outside of 0 to 1 "
+        "or a method that NumPy doesn't have. Weights are those of ``inverted_cdf``."),
+    Row("percentile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
+        "keepdims=False, *, weights=None)",
+        lambda a, q, axis, method, keepdims, weights: quantile(
+            a, ops.over_100(q), axis, method, keepdims, weights),
+        "the percentiles for one ``q`` or an array of some, whose axes come first",
+        "snp.percentile(x, 25) == snp.quantile(x, 0.25)", "True",
+        "Errors are those of :func:`quantile`, for a q outside of 0 to 100."),
+    Row("nanquantile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
+        "keepdims=False, *, weights=None)", nanquantile,
+        "the quantiles of the entries that are numbers",
+        "se.lambdify([x], snp.nanquantile(x, [0, 1]))([1.0, np.nan, 3.0])", "array([1., 3.])",
+        "Errors are those of :func:`quantile`."),
+    Row("nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
+        "keepdims=False, *, weights=None)",
+        lambda a, q, axis, method, keepdims, weights: nanquantile(
+            a, ops.over_100(q), axis, method, keepdims, weights),
+        "the percentiles of the entries that are numbers",
+        "se.lambdify([x], snp.nanpercentile(x, 50))([1.0, np.nan, 3.0])", "np.float64(2.0)",
+        "Errors are those of :func:`percentile`."),
+    Row("nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)",
+        lambda a, axis, keepdims: ops.nanquantile(a, S.Half, axis, keepdims=keepdims),
+        "the median of the entries that are numbers",
+        "se.lambdify([x], snp.nanmedian(x))([1.0, np.nan, 3.0])", "np.float64(2.0)", NO_AXIS),
+    Row("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
+        lambda a, axis, keepdims, initial, where: sum(
+            without_nan(a, S.Zero), axis, keepdims, initial, where),
+        "the sum of the entries, of which those that are no numbers count as 0",
+        "se.lambdify([x], snp.nansum(x))([1.0, np.nan, 3.0])", "np.float64(4.0)", NO_AXIS),
+    Row("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
+        lambda a, axis, keepdims, initial, where: prod(
+            without_nan(a, S.One), axis, keepdims, initial, where),
+        "the product of the entries, of which those that are no numbers count as 1",
+        "se.lambdify([x], snp.nanprod(x))([1.0, np.nan, 3.0])", "np.float64(3.0)", NO_AXIS),
+    Row("nancumsum(a, axis: int | None = None, dtype=None, out=None)",
+        lambda a, axis: ops.cumsum(without_nan(a, S.Zero), axis),
+        "the running sums of the entries, of which those that are no numbers count as 0",
+        "se.lambdify([x], snp.nancumsum(x))([1.0, np.nan, 3.0])", "array([1., 1., 4.])", NO_AXIS),
+    Row("nancumprod(a, axis: int | None = None, dtype=None, out=None)",
+        lambda a, axis: ops.cumprod(without_nan(a, S.One), axis),
+        "the running products of the entries, of which those that are no numbers count as 1",
+        "se.lambdify([x], snp.nancumprod(x))([1.0, np.nan, 3.0])", "array([1., 1., 3.])", NO_AXIS),
+    Row("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True)",
+        lambda a, axis, keepdims, where: mean(a, axis, keepdims, _numbers(a, where)),
+        "the mean of the entries that are numbers",
+        "mean = snp.nanmean(x)\n"
+        "se.lambdify([x], [mean, se.gradient(mean, x)])([1.0, np.nan, 3.0])",
+        "[np.float64(2.0), array([0.5, 0. , 0.5])]", NO_AXIS),
+    Row("nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
+        "mean=None, correction=None)", nanvar,
+        "the variance of the entries that are numbers",
+        "se.lambdify([x], snp.nanvar(x))([1.0, np.nan, 3.0])", "np.float64(1.0)", NO_AXIS),
+    Row("nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
+        "mean=None, correction=None)", _root(nanvar),
+        "the standard deviation of the entries that are numbers",
+        "se.lambdify([x], snp.nanstd(x))([1.0, np.nan, 3.0])", "np.float64(1.0)",
+        "Parameters and errors are those of :func:`nanvar`."),
 )

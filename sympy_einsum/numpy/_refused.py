@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_REASONS = {
+REASONS = {
     "the shape of its result depends on the numbers; choose entries by conditions, with where, "
     "select or by multiplication": """
         argwhere extract flatnonzero nonzero intersect1d setdiff1d setxor1d union1d trim_zeros
@@ -51,7 +51,7 @@ _REASONS = {
         char core ctypeslib dtypes emath exceptions f2py lib ma polynomial rec strings testing
         typing""",
 }
-_BY_NAME = {name: reason for reason, names in _REASONS.items() for name in names.split()}
+_BY_NAME = {name: reason for reason, names in REASONS.items() for name in names.split()}
 
 
 def refusal(name: str, module: str = "numpy") -> str | None:

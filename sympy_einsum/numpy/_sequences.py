@@ -9,26 +9,15 @@ from sympy import Abs, Eq, Expr, Max, Mod, Piecewise, S, pi
 from .. import operations as ops
 from ..core import ShapeError, same_length
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
+from ._orders import as_vector, line_through
 from ._polynomials import entries_of
-from ._searching import as_vector, line_through
+from ._rows import NO_AXIS, NumpyRow as Row
 
 # Maximum number of points for which an interpolating line is a piecewise formula.
 MAX_POINTS = 20
 
 
-def trapezoid(
-    y: TensorLike, x: TensorLike | None = None, dx: TensorLike = 1.0, axis: int = -1
-) -> Operand:
-    """``numpy.trapezoid``: the integral along an axis by the trapezoidal rule.
-
-    Raises ShapeError for positions whose number isn't that of the entries.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> y = se.TensorSymbol("y", 3)
-    >>> se.gradient(snp.trapezoid(y, [0, 1, 3]), y).as_explicit()
-    [1/2, 3/2, 1]
-    """
+def trapezoid(y: TensorLike, x: TensorLike | None, dx: TensorLike, axis: int) -> Operand:
     y = as_operand(y)
     axis = ops.as_axis(axis, order_of(y))
     if x is None:
@@ -55,23 +44,10 @@ def interp(
     x: TensorLike,
     xp: TensorLike,
     fp: TensorLike,
-    left: TensorLike | None = None,
-    right: TensorLike | None = None,
-    period: TensorLike | None = None,
+    left: TensorLike | None,
+    right: TensorLike | None,
+    period: TensorLike | None,
 ) -> Operand:
-    """``numpy.interp``: the line through points with increasing positions ``xp``, or any within a
-    ``period``. At a point the slope is that on its right, at the last on its left. A few points are
-    written as a formula of pieces; among more, or a symbolic number, they are searched.
-
-    Raises ShapeError for positions and values that aren't two vectors of one length.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> line = snp.interp(x, [0, 1, 3], [0, 10, 0])
-    >>> se.lambdify([x], [line, se.gradient(line.sum(), x)])([0.5, 2.0, 9.0])
-    [array([5., 5., 0.]), array([10., -5.,  0.])]
-    """
     x, points, heights = as_operand(x), as_vector("interp", xp), as_vector("interp", fp)
     (count,) = shape_of(points)
     if not same_length(count, shape_of(heights)[0]) or count is S.Zero:
@@ -102,19 +78,7 @@ def interp(
     return elementwise(line, x, *ends, *given)
 
 
-def ediff1d(
-    ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
-) -> Operand:
-    """``numpy.ediff1d``: the differences of consecutive entries, with others before and after.
-
-    Other shapes are taken in C order; symbolic lengths too.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> snp.ediff1d(x, to_begin=0).as_explicit()
-    [0, x[1] - x[0], -x[1] + x[2]]
-    """
+def ediff1d(ary: TensorLike, to_end: TensorLike | None, to_begin: TensorLike | None) -> Operand:
     entries = ops.ravel(ary)
     differences = ops.subtract(
         ops.getitem(entries, slice(1, None)), ops.getitem(entries, slice(None, -1))
@@ -125,23 +89,12 @@ def ediff1d(
 
 
 def unwrap(
-    p: TensorLike, discont: TensorLike | None = None, axis: int = -1, *, period: TensorLike = 2 * pi
+    p: TensorLike, discont: TensorLike | None, axis: int, period: TensorLike | None
 ) -> Operand:
-    """``numpy.unwrap``: with multiples of the period added so that no step along the axis is longer
-    than half of it, or than ``discont``.
-
-    Raises ShapeError for an axis that isn't there.
-
-    >>> import sympy_einsum as se
-    >>> import sympy_einsum.numpy as snp
-    >>> x = se.TensorSymbol("x", 3)
-    >>> se.lambdify([x], snp.unwrap(x, period=10))([1.0, 9.0, 8.0])
-    array([ 1., -1., -2.])
-    """
     p = as_operand(p)
     axis = ops.as_axis(axis, order_of(p))
     steps = ops.subtract(_cut(p, axis, 1, None), _cut(p, axis, 0, -1))
-    period = as_operand(period)
+    period = as_operand(2 * pi if period is None else period)
     limit = period / 2 if discont is None else Max(as_operand(discont), period / 2)
 
     def corrected(step: Expr, period: Expr, limit: Expr) -> Expr:
@@ -151,3 +104,30 @@ def unwrap(
 
     added = ops.cumsum(elementwise(corrected, steps, period, limit), axis)
     return ops.concatenate([_cut(p, axis, 0, 1), ops.add(_cut(p, axis, 1, None), added)], axis)
+
+
+# fmt: off
+ROWS = (
+    Row("trapezoid(y, x=None, dx=1.0, axis: int = -1)", trapezoid,
+        "the integral along an axis by the trapezoidal rule",
+        "se.gradient(snp.trapezoid(y, [0, 1, 3]), y).as_explicit()", "[1/2, 3/2, 1]",
+        "Raises ShapeError for positions whose number isn't that of the entries."),
+    Row("interp(x, xp, fp, left=None, right=None, period=None)", interp,
+        "the line through points with increasing positions ``xp``, or any within a ``period``",
+        "line = snp.interp(x, [0, 1, 3], [0, 10, 0])\n"
+        "se.lambdify([x], [line, se.gradient(line.sum(), x)])([0.5, 2.0, 9.0])",
+        "[array([5., 5., 0.]), array([10., -5.,  0.])]",
+        "At a point the derivative is that on its right, at the last on its left. A few points "
+        "are written as a formula of pieces; among more, or a symbolic number, they are "
+        "searched. Raises ShapeError for positions and values that aren't two vectors of one "
+        "length."),
+    Row("ediff1d(ary, to_end=None, to_begin=None)", ediff1d,
+        "the differences of consecutive entries, with others before and after",
+        "snp.ediff1d(x, to_begin=0).as_explicit()", "[0, x[1] - x[0], -x[1] + x[2]]",
+        "Other shapes are taken in C order; symbolic lengths too."),
+    Row("unwrap(p, discont=None, axis: int = -1, *, period=None)", unwrap,
+        "entries with multiples of the period, by default 2 pi, added so that no step along the"
+        " axis is longer than half of it, or than ``discont``",
+        "se.lambdify([x], snp.unwrap(x, period=10))([1.0, 9.0, 8.0])", "array([ 1., -1., -2.])",
+        NO_AXIS),
+)

@@ -64,9 +64,9 @@ class ComplexTensor:
     instead: ClassVar[str] = "take .real, .imag or abs of it"
     __iter__ = None
     # NumPy's functions of them are those of its namespace, which loads at the first call.
-    __array_ufunc__: ClassVar[Callable[..., object]] = deferred("numpy._complex", "array_ufunc")
+    __array_ufunc__: ClassVar[Callable[..., object]] = deferred("numpy._protocols", "complex_ufunc")
     __array_function__: ClassVar[Callable[..., object]] = deferred(
-        "numpy._complex", "array_function"
+        "numpy._protocols", "complex_function"
     )
 
     def __dir__(self) -> list[str]:

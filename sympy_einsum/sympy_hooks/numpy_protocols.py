@@ -12,10 +12,10 @@ from sympy import Add, Expr, Mul, Number, Pow, Symbol, exp
 from ..core import Row, deferred, for_each_row
 from ..expressions import Operand, TensorExpr, outermost
 
-TensorExpr.__array_ufunc__ = deferred("numpy", "_array_ufunc")
-TensorExpr.__array_function__ = deferred("numpy", "_array_function")
+TensorExpr.__array_ufunc__ = deferred("numpy._protocols", "array_ufunc")
+TensorExpr.__array_function__ = deferred("numpy._protocols", "array_function")
 for _kind in (Add, Mul, Pow, exp, Number, Symbol):
-    _kind.__array_ufunc__ = deferred("numpy", "_scalar_ufunc")
+    _kind.__array_ufunc__ = deferred("numpy._protocols", "scalar_ufunc")
 
 
 class _CalledByNumpy:
