@@ -266,8 +266,7 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
         body = named_derivatives(sympified(f(*arguments)))
     except (TypeError, ValueError) as error:
         raise TensorError(
-            f"{f} can't be applied to {len(operands)} SymPy scalars, as SymPy's functions and a "
-            f"Lambda can: {error}"
+            f"{f} can't be applied to SymPy scalars, as SymPy's functions and a Lambda can: {error}"
         ) from error
     check_analytic(f, operands)
     if not isinstance(body, Expr):

@@ -147,7 +147,8 @@ def _parameters(function: Callable[..., Operand]) -> Mapping[str, inspect.Parame
 
 
 def _lambertw(z: TensorLike, k: np.ndarray, tol: float) -> Operand:
-    """What SciPy's lambertw calls, a function in Python; its branch is an array by then."""
+    """Apply LambertW where SciPy's lambertw, a Python function, calls its ufunc with an array as
+    the branch."""
     if k.ndim:
         raise UnsupportedError("the branch of lambertw is a single integer, for all entries")
     branch = (Integer(int(k)),) if k else ()

@@ -172,8 +172,8 @@ def share(x, top, axis=None):
 
 
 def spectrum(x, length, count, weighted):
-    """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
-    stand for their conjugates too may count twice."""
+    """Return the first frequencies of the last axis, padded with zeros, as real and imaginary
+    parts; those that stand for their conjugates too may count twice."""
     if xp.iscomplexobj(x):
         return spectrum(x.real, length, count, weighted) + 1j * spectrum(
             x.imag, length, count, weighted
@@ -185,7 +185,7 @@ def spectrum(x, length, count, weighted):
 
 
 def from_spectrum(x, y, length, count, weighted):
-    """So many real parts of the inverse transform of frequencies x + iy, unnormalised."""
+    """Return the first real parts of the unnormalised inverse transform of frequencies x + iy."""
     if xp.iscomplexobj(x) or xp.iscomplexobj(y):
         return from_spectrum(x.real, y.real, length, count, weighted) + 1j * from_spectrum(
             (-1j * x).real, (-1j * y).real, length, count, weighted

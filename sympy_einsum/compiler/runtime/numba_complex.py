@@ -18,7 +18,7 @@ is_real = False
 
 @compiled
 def spectrum(x, length, count, weighted):
-    """The same of complex numbers, of each part for itself."""
+    """Transform the real and the imaginary part of rows of complex numbers."""
     real = real_spectrum(x.real.copy(), length, count, weighted)
     imaginary = real_spectrum(x.imag.copy(), length, count, weighted)
     total = np.empty(real.shape, dtype)
@@ -29,7 +29,7 @@ def spectrum(x, length, count, weighted):
 
 @compiled
 def from_spectrum(x, y, length, count, weighted):
-    """The same of complex numbers, of each part for itself."""
+    """Transform back the real and the imaginary part of rows of complex frequencies."""
     real = real_from_spectrum(x.real.copy(), y.real.copy(), length, count, weighted)
     imaginary = real_from_spectrum(x.imag.copy(), y.imag.copy(), length, count, weighted)
     total = np.empty(real.shape, dtype)

@@ -19,7 +19,7 @@ from .stubs import compiled
 
 
 def by_address(module, name, count):
-    """A function of SciPy for compiled code, for the type of the numbers; of so many pointers."""
+    """Return a function of SciPy, with a number of pointer arguments, for the compiled type."""
     letters = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
     name = letters[dtype.__name__] + name
     binding.add_symbol(f"scipy_{name}", extending.get_cython_function_address(module, name))
@@ -147,7 +147,7 @@ def gram(A, transposed):
 
 @compiled
 def factored(X, definite):
-    """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
+    """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
     definite one, which nothing is exchanged for, or LU's factors of the transpose in one array and
     the rows that were exchanged; whether it is singular, and whether it was said to be definite and
     isn't."""

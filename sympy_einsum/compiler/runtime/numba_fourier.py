@@ -17,8 +17,8 @@ wave_type = np.result_type(dtype, np.complex64).type
 
 @compiled
 def real_spectrum(x, length, count, weighted):
-    """So many frequencies of rows that are filled up with zeros, in two parts each; those that
-    stand for their conjugates too may count twice."""
+    """Return the first frequencies of rows padded with zeros, as real and imaginary parts; those
+    that stand for their conjugates too may count twice."""
     padded, half = np.zeros((x.shape[0], length), x.dtype), length // 2 + 1
     waves = np.empty((x.shape[0], half), wave_type)
     for at in np.ndindex(x.shape):
@@ -36,7 +36,7 @@ def real_spectrum(x, length, count, weighted):
 
 @compiled
 def real_from_spectrum(x, y, length, count, weighted):
-    """So many real parts of the inverse transforms of rows of frequencies x + iy, unnormalised."""
+    """Return the first real parts of the unnormalised inverse transforms of rows x + iy."""
     half = length // 2 + 1
     waves = np.zeros((x.shape[0], half), wave_type)
     for i in range(x.shape[0]):

@@ -37,8 +37,8 @@ def weighted_gram(X, w):
 
 
 def by_rows(part, width, *arrays):
-    """Sums over the rows of arrays, from the sums that are computed from some rows; so many at a
-    time that these stay in the cache, unless what they add up to is as large."""
+    """Add up the sums over blocks of rows, each small enough for the cache, unless the sums are as
+    large as the rows."""
     count, size = len(arrays[0]), max(2**17 // width, 1)
     size = count if count < 4 * size else size
     totals = part(*[x[:size] for x in arrays])
@@ -87,8 +87,8 @@ def scatter(values, lengths, *positions, once=False, to=None):
 
 
 def spectrum(x, length, count, weighted):
-    """So many frequencies of the last axis, filled up with zeros, in two parts each; those that
-    stand for their conjugates too may count twice."""
+    """Return the first frequencies of the last axis, padded with zeros, as real and imaginary
+    parts; those that stand for their conjugates too may count twice."""
     if x.dtype.kind == "c":
         parts = [spectrum(part, length, count, weighted) for part in (x.real, x.imag)]
         return parts[0] + 1j * parts[1]
@@ -106,7 +106,7 @@ def spectrum(x, length, count, weighted):
 
 
 def from_spectrum(x, y, length, count, weighted):
-    """So many real parts of the inverse transform of frequencies x + iy, unnormalised."""
+    """Return the first real parts of the unnormalised inverse transform of frequencies x + iy."""
     if "c" in (x.dtype.kind, y.dtype.kind):
         pairs = (x.real, y.real), (x.imag, y.imag)
         parts = [from_spectrum(*pair, length, count, weighted) for pair in pairs]

@@ -22,7 +22,7 @@ def lapack_function(name, X):
 
 
 def factored(X, definite=False):
-    """What all that a matrix is factored for is computed from: Cholesky's lower factor of a
+    """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
     definite one, or LU's factors in one array and the rows that were exchanged; whether it is
     singular, and whether it was said to be definite and isn't."""
     kind = X.dtype.kind
