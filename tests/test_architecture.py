@@ -261,10 +261,9 @@ def _output(code):
 
 
 # Numbers that follow from something else, and so are no choice: NumPy's and doubles' bounds,
-# letters of indices, constants of formulas, precedences of instructions.
+# letters of indices, constants of formulas.
 FIXED_NUMBERS = {
     ("compiler/backends/scalars.py", "INTEGER_BITS"),
-    *(("compiler/ir/instructions.py", name) for name in ("ATOM", "PRODUCT", "SUM", "LOOSE")),
     ("compiler/runtime/special_functions.py", "LANGEVIN_SERIES"),
     ("core/activations.py", "_HUNDREDTH"),
     ("core/exact_powers.py", "BITS_PER_DIGIT"),

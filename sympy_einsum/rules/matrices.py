@@ -370,22 +370,37 @@ def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
 
 
 def det_of_power(node: Operand, barriers: Closed) -> Operand | None:
-    """det(X^k) = det(X)^k, also of an inverse."""
-    found = _power_or_inverse(node.operands[0])
-    return None if found is None else apply_body(slot(0) ** slot(1), (det(found[0]), found[1]))
+    """det(X^k) = det(X)^k."""
+    return _power_of_determinant(symbolic_power(node.operands[0]))
+
+
+def det_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
+    """det(inv X) = 1 / det X."""
+    return _power_of_determinant(_inverted(node.operands[0]))
 
 
 def logdet_of_power(node: Operand, barriers: Closed) -> Operand | None:
-    """log|det(X^k)| = k log|det X|, also of an inverse."""
-    found = _power_or_inverse(node.operands[0])
-    return None if found is None else scale(found[1], logdet(found[0]))
+    """log|det(X^k)| = k log|det X|."""
+    return _multiple_of_log_determinant(symbolic_power(node.operands[0]))
 
 
-def _power_or_inverse(matrices: Operand) -> tuple[Operand, Operand] | None:
-    """Return base and exponent of a power of matrices, which may be their inverse."""
-    if isinstance(matrices, (Inv, InvStack)):
-        return matrices.operands[0], S.NegativeOne
-    return symbolic_power(matrices)
+def logdet_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
+    """log|det(inv X)| = -log|det X|."""
+    return _multiple_of_log_determinant(_inverted(node.operands[0]))
+
+
+def _inverted(matrices: Operand) -> tuple[Operand, Operand] | None:
+    """Return base and exponent of an inverse of matrices."""
+    is_inverse = isinstance(matrices, (Inv, InvStack))
+    return (matrices.operands[0], S.NegativeOne) if is_inverse else None
+
+
+def _power_of_determinant(power: tuple[Operand, Operand] | None) -> Operand | None:
+    return None if power is None else apply_body(slot(0) ** slot(1), (det(power[0]), power[1]))
+
+
+def _multiple_of_log_determinant(power: tuple[Operand, Operand] | None) -> Operand | None:
+    return None if power is None else scale(power[1], logdet(power[0]))
 
 
 def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:

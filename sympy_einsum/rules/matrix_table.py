@@ -91,11 +91,17 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             any_of(Expm),
         ),
         Rule(
-            "determinants of powers",
+            "determinants of inverses",
             "det(inv(F)) = 1/det(F)",
-            matrices.det_of_power,
-            any_of(InvStack, MatrixPower),
+            matrices.det_of_inverse,
+            any_of(InvStack),
             wrong="det(inv(F)) = -det(F)",
+        ),
+        Rule(
+            "determinants of powers",
+            "det(matrix_power(F, p)) = det(F)**p",
+            matrices.det_of_power,
+            any_of(MatrixPower),
         ),
         Rule("determinants of products", "det(F @ G) = det(F)*det(G)", matrices.det_of_product),
     ),
@@ -107,11 +113,17 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             any_of(Expm),
         ),
         Rule(
-            "determinants of powers",
+            "determinants of inverses",
             "logdet(inv(F)) = -logdet(F)",
-            matrices.logdet_of_power,
-            any_of(InvStack, MatrixPower),
+            matrices.logdet_of_inverse,
+            any_of(InvStack),
             wrong="logdet(inv(F)) = 1/logdet(F)",
+        ),
+        Rule(
+            "determinants of powers",
+            "logdet(matrix_power(F, p)) = p*logdet(F)",
+            matrices.logdet_of_power,
+            any_of(MatrixPower),
         ),
         Rule(
             "determinants of products",
@@ -199,7 +211,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "determinant of an inverse",
             "det(inv(A)) = 1/det(A)",
-            matrices.det_of_power,
+            matrices.det_of_inverse,
             any_of(Inv),
         ),
         Rule(
@@ -246,7 +258,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "determinant of an inverse",
             "logdet(inv(A)) = -logdet(A)",
-            matrices.logdet_of_power,
+            matrices.logdet_of_inverse,
             any_of(Inv),
         ),
         Rule(

@@ -13,9 +13,9 @@ from sympy import symbols
 
 import sympy_einsum as se
 from sympy_einsum.compiler.backends import numpy_backend
-from sympy_einsum.compiler.runtime.numpy_factors import NUMPY_FACTORS
 
 lapack = pytest.importorskip("scipy.linalg.lapack")
+numpy_factors = pytest.importorskip("sympy_einsum.compiler.runtime.numpy_factors")
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 noise = symbols("noise", positive=True)
@@ -164,17 +164,15 @@ def test_factors_of_all_sizes_and_types(size, kind, is_definite):
         rng.standard_normal(size).astype(kind),
         rng.standard_normal((size, 3)).astype(kind),
     )
-    names = {"np": np, "lapack": lapack}
-    exec("\n".join(NUMPY_FACTORS.values()), names)
-    factors = names["factored"](matrix, is_definite)
+    factors = numpy_factors.factored(matrix, is_definite)
     inverse = np.linalg.inv(matrix)
     scale = np.linalg.cond(matrix) * np.finfo(kind).eps * 50 * size if size else 0
     found = {
-        "inverse": (names["inverted"](factors), inverse),
-        "vector": (names["solved"](factors, vector), inverse @ vector),
-        "turned": (names["solved"](factors, vector, True), inverse.T @ vector),
-        "matrix": (names["solved"](factors, right), inverse @ right),
-        "matrix, turned": (names["solved"](factors, right, True), inverse.T @ right),
+        "inverse": (numpy_factors.inverted(factors), inverse),
+        "vector": (numpy_factors.solved(factors, vector), inverse @ vector),
+        "turned": (numpy_factors.solved(factors, vector, True), inverse.T @ vector),
+        "matrix": (numpy_factors.solved(factors, right), inverse @ right),
+        "matrix, turned": (numpy_factors.solved(factors, right, True), inverse.T @ right),
     }
     for name, (value, expected) in found.items():
         assert value.dtype == kind, name
@@ -182,12 +180,14 @@ def test_factors_of_all_sizes_and_types(size, kind, is_definite):
         np.testing.assert_allclose(
             value, expected, rtol=0, atol=scale * np.abs(expected).max(initial=0), err_msg=name
         )
-    sign, logarithm = names["signed_log_determinant"](factors)
+    sign, logarithm = numpy_factors.signed_log_determinant(factors)
     expected = np.linalg.slogdet(matrix)
     np.testing.assert_allclose(sign, expected[0], rtol=1e-4)
     np.testing.assert_allclose(logarithm, expected[1], rtol=1e-4, atol=1e-4)
     if 0 < size < 10:
-        np.testing.assert_allclose(names["determinant"](factors), np.linalg.det(matrix), rtol=1e-4)
+        np.testing.assert_allclose(
+            numpy_factors.determinant(factors), np.linalg.det(matrix), rtol=1e-4
+        )
 
 
 def test_operands_of_two_types():
@@ -229,9 +229,7 @@ def test_inverses_by_blocks_leave_a_residual_of_rounding(is_definite):
     """A smooth kernel: blocks of its factors are nearly singular, too."""
     points = np.linspace(0, 6, 200)
     kernel = np.exp(-(np.subtract.outer(points, points) ** 2)) + 1e-4 * np.eye(200)
-    names = {"np": np, "lapack": lapack}
-    exec("\n".join(NUMPY_FACTORS.values()), names)
-    inverse = names["inverted"](names["factored"](kernel, is_definite))
+    inverse = numpy_factors.inverted(numpy_factors.factored(kernel, is_definite))
     scale = np.linalg.norm(kernel) * np.linalg.norm(inverse) * np.finfo(float).eps
     assert np.linalg.norm(inverse @ kernel - np.eye(200)) < 20 * scale
 
