@@ -10,7 +10,7 @@ import sympy
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.calculus.simplified_sweep import sweep
+from sympy_einsum.calculus.sweeps import sweep
 
 n, m, k, p = symbols("n m k p", integer=True, positive=True)
 LENGTHS = {n: 3, m: 4, k: 2, p: 5}

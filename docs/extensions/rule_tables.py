@@ -20,8 +20,7 @@ from sympy import Dummy, Eq, Expr, Function, Piecewise, S, Symbol, symbols
 
 import sympy_einsum as se
 from sympy_einsum.calculus.linear_actions import CARRIERS
-from sympy_einsum.calculus.matrix_terms import MATRIX_TERMS
-from sympy_einsum.calculus.terms import RULES
+from sympy_einsum.calculus.terms import RULES, UNARY_RULES
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir.code import name
 from sympy_einsum.core import NUMERIC_NAMES, REFLECTED_NAMES, ROWS, STABLE_NAMES, Row, derivative
@@ -142,7 +141,7 @@ def derivative_rule(kind: type) -> Callable[..., Any]:
     base = RULES.base_of(kind) or kind
     if base in CARRIERS:
         return CARRIERS[base].pushforward
-    return MATRIX_TERMS.get(base) or RULES[base]
+    return UNARY_RULES.get(base) or RULES[base]
 
 
 class Derivative(Generated):

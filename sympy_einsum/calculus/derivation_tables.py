@@ -30,7 +30,7 @@ from ..expressions import (
 )
 from ..operations import add, tensordot
 from ..rules import Step, tidy
-from .simplified_sweep import sweep
+from .sweeps import sweep
 
 # Characters that are markup in HTML.
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})

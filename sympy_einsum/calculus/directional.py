@@ -20,8 +20,7 @@ from ..operations import tensordot
 from ..rules import stabilise, tidy
 from .layouts import check_layout
 from .operators import Listed, Options, as_function, as_scalar, as_variable, gradient, listed
-from .simplified_sweep import check_mode, sweep
-from .sweeps import pullback, pushforward
+from .sweeps import check_mode, pullback, pushforward, sweep
 
 
 @overload

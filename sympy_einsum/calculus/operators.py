@@ -49,7 +49,7 @@ from ..expressions import (
 from ..rules import Step, tidy
 from .derivation_tables import Derivation, Trace
 from .layouts import check_layout, wrt_first
-from .simplified_sweep import sweep
+from .sweeps import sweep
 
 # One expression or variable, or a list of some.
 Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"

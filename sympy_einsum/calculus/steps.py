@@ -12,7 +12,7 @@ from ..expressions import Operand, TensorExpr, shape_of
 from ..operations import transpose
 from .linear_actions import CARRIERS
 from .sweeps import combine
-from .term import Term
+from .terms import Term
 
 
 class TermMap(NamedTuple):

@@ -1,21 +1,38 @@
-"""The two sweeps through an expression graph: pullback and pushforward.
+"""The two sweeps through an expression graph, pullback and pushforward, and the derivatives that
+are chained from them: in reverse mode, in forward mode, or from bottlenecks to bottlenecks.
 
-They visit each node once, in O(|V| + |E|) [L, §4.7].
+A sweep visits each node once, in O(|V| + |E|) [L, §4.7].
 
 References
 ==========
 
 [L] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §4.
+[LMG18] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
+Tensor Expressions", NeurIPS 2018.
+[LMG20] S. Laue, M. Mitterreiter, J. Giesen, "A Simple and Efficient Tensor Calculus", AAAI 2020.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
+from math import prod
+from typing import NamedTuple
 
-from sympy import Expr
+from sympy import Expr, S
 
-from ..core import UnsupportedError, postorder
+from ..analysis import cost
+from ..contraction_order import nominal_length
+from ..core import (
+    TensorError,
+    UnsupportedError,
+    cached,
+    collector_paused,
+    postorder,
+    tuning,
+)
 from ..expressions import (
+    Delta,
     Elementwise,
     OneHot,
     Operand,
@@ -30,18 +47,19 @@ from ..expressions import (
     softmax_inside_log,
     total_of,
 )
-from ..rules import Step
+from ..rules import Step, stabilise, tidy
 from .choices import inline_operands
 from .linear_actions import CARRIERS
 from .pairs import in_pairs, is_long
-from .term import Term
-from .terms import scalar_children, terms
+from .reshaped_ends import by_ends
+from .row_differences import splits_differences, with_exact_zeros
+from .terms import Term, scalar_children, terms
 
 MODES = ("reverse", "forward", "cross-country", "auto")
 
 
 def inputs_of(node: Operand) -> tuple[Operand, ...]:
-    """Return the operands of a node in the sense of the rules."""
+    """Return the operands that a node's derivative rule refers to."""
     if isinstance(node, TensorExpr):
         return (
             ()
@@ -72,7 +90,7 @@ class Graph:
             self._walk(roots, wrt)
 
     def _walk(self, roots: Sequence[Operand], wrt: Sequence[Operand]) -> None:
-        self.order = postorder(roots, self.below)  # which remembers what is below
+        self.order = postorder(roots, self.below)  # fills self._below
         self.active: set[Operand] = set(wrt)
         symbols = [v for v in wrt if not isinstance(v, TensorExpr)]
         for node in self.order:
@@ -84,7 +102,7 @@ class Graph:
                 self.active.add(node)
 
     def below(self, node: Operand) -> tuple[Operand, ...]:
-        """Return the operands of a node in the sense of the rules."""
+        """Return the operands that a node's derivative rule refers to."""
         if node not in self._below:
             paired = node in self._pairs
             self._below[node] = (self._pairs[node],) if paired else inputs_of(node)
@@ -116,7 +134,7 @@ def _check_positions(node: OneHot, variables: Collection[Operand]) -> None:
     if node.indices in variables:
         raise UnsupportedError(
             f"no derivative by {node.indices}: its entries are positions on an axis of length "
-            f"{node.length}, integers that can't be moved a little"
+            f"{node.length}: integers have no derivative"
         )
 
 
@@ -145,7 +163,7 @@ def pullback(
     """Run the reverse sweep [L, §4.3; LMG18]; return the cotangents of the variables.
 
     A root's seed has shape outer_shape + root.shape; the cotangent of v has shape
-    outer_shape + v.shape. What the rules do is appended to ``steps``.
+    outer_shape + v.shape. The applied rules are appended to ``steps``.
     """
     graph = Graph(roots, wrt)
     outer = [-1 - k for k in range(len(outer_shape))]
@@ -234,7 +252,7 @@ def pushforward(
 def term_lengths(
     node: Operand, operand: Operand, term: Term, others: Mapping[int, Expr]
 ) -> dict[int, Expr]:
-    """Return the lengths of the labels of a term, and others."""
+    """Add the lengths of a term's labels to others."""
     lengths = {**others, **dict(zip(term.upper, shape_of(node), strict=True))}
     lengths.update(zip(term.lower, shape_of(operand), strict=True))
     for factor, labels in zip(term.factors, term.subscripts, strict=True):
@@ -249,9 +267,199 @@ def combine(
     output: Sequence[int],
     lengths: dict[int, Expr],
 ) -> Operand:
-    """Contract the value that a sweep carries with a term's factors."""
+    """Contract a tangent or cotangent with a term's factors."""
     if not term.factors and tuple(labels) == tuple(output) and len(set(labels)) == len(labels):
         return value
     if not lengths:
         return scalar_product((value, *term.factors))
     return contract((value, *term.factors), (labels, *term.subscripts), output, lengths)
+
+
+# --- bottlenecks
+
+
+class Segment(NamedTuple):
+    """A stretch of a path from a function down to variables, differentiated in one sweep: the node
+    at its top, those at its bottom, and whether the sweep is the reverse one."""
+
+    top: Operand
+    bottom: tuple[Operand, ...]
+    is_reverse: bool
+
+
+def through_bottlenecks(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Operand:
+    """Compute the derivative of y by a variable, of shape y.shape + variable.shape, in the cheapest
+    of reverse mode, forward mode and the product over bottlenecks."""
+    wrt = (variable,)
+    paths = [[Segment(y, wrt, True)], [Segment(y, wrt, False)]]
+    path, _ = path_over_bottlenecks(y, wrt)
+    if len(path) > 1:
+        paths.append(path)
+    found: list[tuple[Operand, list[Step]]] = []
+    for path in paths:
+        taken: list[Step] = []
+        (derivative,) = chain_along_path(path, taken)
+        found.append((derivative, taken))
+    result, taken = min(found, key=lambda pair: cost([pair[0]]))
+    if steps is not None:
+        steps.extend(taken)
+    return result
+
+
+def chain_along_path(path: Sequence[Segment], steps: list[Step] | None) -> list[Operand]:
+    """Chain the derivatives of the segments of a path to those by the variables at its end."""
+    y = path[0].top
+    results: list[Operand] = []
+    for top, bottom, is_reverse in path:
+        if is_reverse:
+            shape = shape_of(top)
+            parts = pullback([top], bottom, [unit_seed(shape)], shape, steps)
+        else:
+            shapes = [shape_of(v) for v in bottom]
+            pairs = zip(bottom, shapes, strict=True)
+            parts = [pushforward(top, [v], [unit_seed(s)], s, steps) for v, s in pairs]
+        if top is not y:
+            ends = zip(parts, bottom, strict=True)
+            parts = [_chain(y, results[0], top, part, end) for part, end in ends]
+        results = parts
+    return results
+
+
+def path_over_bottlenecks(y: Operand, wrt: tuple[Operand, ...]) -> tuple[list[Segment], int]:
+    """Return the path over the bottlenecks, and the number of nodes between y and the variables.
+
+    A bottleneck is a node on all paths from y to the variables, with the fewest entries of these
+    and fewer than both ends; each segment is differentiated from its smaller end [LMG20].
+    """
+    graph = Graph([y], wrt)
+    nodes = [node for node in graph.order if node in graph.active]
+    place = {node: k for k, node in enumerate(nodes)}
+    # In a topological order of the nodes on paths, all paths meet a node that no edge skips.
+    changes = [0] * (len(nodes) + 1)
+    for node in nodes:
+        for operand in graph.below(node):
+            if operand in place and place[operand] + 1 < place[node]:
+                changes[place[operand] + 1] += 1
+                changes[place[node]] -= 1
+    passing = accumulate(changes)
+    through = [node for node, count in zip(nodes, passing, strict=False) if not count]
+    # A variable later in the order is no descendant of the node.
+    last = max((place[v] for v in wrt if v in place), default=-1)
+    inner = [node for node in through if place[node] > last and node is not y]
+    ends = _size([y]), _size(wrt)
+    least = min((_size([node]) for node in inner), default=0)
+    stops = [node for node in reversed(inner) if _size([node]) == least < min(ends)]
+    groups = [(y,), *((node,) for node in stops), wrt]
+    pairs = pairwise(groups)
+    path = [Segment(top, bottom, _size([top]) <= _size(bottom)) for (top, *_), bottom in pairs]
+    return path, len(nodes)
+
+
+def _size(nodes: Sequence[Operand]) -> int:
+    """Count the entries of all nodes together."""
+    return sum(prod(map(nominal_length, shape_of(node))) for node in nodes)
+
+
+def _chain(y: Operand, left: Operand, middle: Operand, right: Operand, end: Operand) -> Operand:
+    """Chain the derivative of y by a node with the derivative of that node by another."""
+    shapes = [shape_of(node) for node in (y, middle, end)]
+    lengths = dict(enumerate([length for shape in shapes for length in shape]))
+    first, second = len(shapes[0]), len(shapes[0]) + len(shapes[1])
+    labels = list(lengths)
+    return contract(
+        (left, right),
+        (labels[:second], labels[first:]),
+        [*labels[:first], *labels[second:]],
+        lengths,
+    )
+
+
+def unit_seed(shape: Sequence[Expr]) -> Operand:
+    """Return the derivative of a tensor of a shape by itself."""
+    return Delta(*shape) if shape else S.One
+
+
+# --- from stable form to normal form
+
+
+def check_mode(mode: str) -> None:
+    if mode not in MODES:
+        raise UnsupportedError(f"mode {mode!r} is not supported; there are {', '.join(MODES)}")
+
+
+@cached(256)
+def sweep(
+    y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool = False
+) -> tuple[Sequence[Operand], list[Step]]:
+    """Differentiate y by several variables, in one reverse sweep or one by one.
+
+    Return the derivatives in normal form, and with ``trace`` the steps.
+    """
+    check_mode(mode)
+    if len(set(wrt)) != len(wrt):
+        raise TensorError("a variable is named twice")
+    with collector_paused():
+        # The derivative of an unstable form may divide 0 by 0.
+        (y,), steps = stabilise([y], wrt)
+        y = with_exact_zeros(y, wrt)
+        results, new = by_ends(
+            y, wrt, lambda own, variables: _derivatives(own, variables, mode, simplify, trace)
+        )
+    return results, [*steps, *new]
+
+
+def _derivatives(
+    y: Operand, wrt: tuple[Operand, ...], mode: str, simplify: bool | None, trace: bool
+) -> tuple[Sequence[Operand], list[Step]]:
+    """Compute the simplified derivatives of an expression in stable form."""
+    if mode == "auto":
+        return _cheapest_derivatives(y, wrt, simplify, trace)
+    steps: list[Step] = []
+    record = steps if trace else None
+    if mode == "forward":
+        blocks = chain_along_path([Segment(y, wrt, False)], record)
+    elif mode == "cross-country":
+        blocks = [through_bottlenecks(y, v, record) for v in wrt]
+    else:
+        roots, seeds = _simplified_roots(y, wrt, simplify, steps)
+        blocks = pullback(roots, wrt, seeds, shape_of(y), record)
+    results, new = tidy(blocks, simplify, [y])
+    return results, [*steps, *new]
+
+
+def _cheapest_derivatives(
+    y: Operand, wrt: tuple[Operand, ...], simplify: bool | None, trace: bool
+) -> tuple[Sequence[Operand], list[Step]]:
+    """Differentiate in reverse mode, or over bottlenecks where that is much cheaper: reverse mode
+    gives short functions the derivatives of textbooks."""
+    if splits_differences(y, wrt):
+        return _derivatives(y, wrt, "forward", simplify, trace)
+    reverse = [Segment(y, wrt, True)]
+    path, count = path_over_bottlenecks(y, wrt) if shape_of(y) else (reverse, 0)
+    if path == reverse:
+        return _derivatives(y, wrt, "reverse", simplify, trace)
+    if count <= tuning.MAX_COMPARED_NODES:
+        usual = _derivatives(y, wrt, "reverse", simplify, trace)
+    steps: list[Step] = []
+    results, new = tidy(chain_along_path(path, steps if trace else None), simplify, [y])
+    if count <= tuning.MAX_COMPARED_NODES and cost(usual[0]) <= tuning.SWEEP_GAIN * cost(results):
+        return usual
+    return results, [*steps, *new]
+
+
+def _simplified_roots(
+    y: Operand, wrt: Sequence[Operand], simplify: bool | None, steps: list[Step]
+) -> tuple[Sequence[Operand], list[Operand]]:
+    """Return the simplified roots of the reverse sweep from y, with their seeds.
+
+    The tensors in a stock scalar are simplified one by one; the partial derivatives of the stock
+    scalar keep them as given, as SymPy's own do.
+    """
+    roots, seeds = [y], [unit_seed(shape_of(y))]
+    if not isinstance(y, TensorExpr):
+        found = postorder([y], lambda n: () if isinstance(n, TensorExpr) else inputs_of(n))
+        roots = [n for n in found if isinstance(n, TensorExpr) or n in wrt]
+        seeds = pullback([y], roots, [S.One], ())
+    tidied, new = tidy(roots, simplify, ())
+    steps.extend(new)
+    return tidied, seeds
