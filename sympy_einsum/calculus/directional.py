@@ -9,7 +9,6 @@ from ..core import ShapeError, TensorError
 from ..expressions import (
     Operand,
     Several,
-    TensorExpr,
     TensorLike,
     as_operand,
     order_of,
@@ -21,10 +20,6 @@ from ..rules import stabilise, tidy
 from .layouts import check_layout
 from .operators import Listed, Options, as_function, as_scalar, as_variable, gradient, listed
 from .sweeps import check_mode, pullback, pushforward, sweep
-
-
-@overload
-def vjp(y: Listed, x: TensorExpr, u: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload
@@ -72,10 +67,6 @@ def vjp(
 
 
 @overload
-def jvp(y: TensorExpr, x: Listed, v: Listed, **options: Unpack[Options]) -> Operand: ...
-
-
-@overload
 def jvp(y: Several, x: Listed, v: Listed, **options: Unpack[Options]) -> list[Operand]: ...
 
 
@@ -115,10 +106,6 @@ def jvp(
         pushed = [_pushed(row, tangents) for row in blocks]
     results, _ = tidy(pushed, simplify, functions)
     return list(results) if isinstance(y, (list, tuple)) else results[0]
-
-
-@overload
-def hvp(f: TensorLike, x: TensorExpr, v: Listed, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload

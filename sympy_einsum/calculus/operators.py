@@ -99,10 +99,7 @@ def diff(
 
 @overload
 def diff(
-    y: TensorLike,
-    *variables: Operand | int,
-    trace: Literal[True],
-    **options: Unpack[Options],
+    y: TensorLike, *variables: Operand | int, trace: Literal[True], **options: Unpack[Options]
 ) -> tuple[Operand, Trace]: ...
 
 
@@ -262,19 +259,15 @@ def _count(value: object) -> int:
 
 
 @overload
-def jacobian(y: TensorExpr, x: TensorExpr, **options: Unpack[Options]) -> Operand: ...
-
-
-@overload
-def jacobian(y: TensorExpr, x: Several, **options: Unpack[Options]) -> list[Operand]: ...
-
-
-@overload
-def jacobian(y: Several, x: TensorExpr, **options: Unpack[Options]) -> list[Operand]: ...
-
-
-@overload
 def jacobian(y: Several, x: Several, **options: Unpack[Options]) -> list[list[Operand]]: ...
+
+
+@overload
+def jacobian(y: Several, x: Operand, **options: Unpack[Options]) -> list[Operand]: ...
+
+
+@overload
+def jacobian(y: TensorLike, x: Several, **options: Unpack[Options]) -> list[Operand]: ...
 
 
 @overload
@@ -316,61 +309,25 @@ def jacobian(
 
 @overload
 def gradient(
-    f: TensorLike,
-    x: TensorExpr,
-    *,
-    trace: Literal[False] = ...,
-    **options: Unpack[Options],
-) -> Operand: ...
-
-
-@overload
-def gradient(
-    f: TensorLike,
-    x: Several,
-    *,
-    trace: Literal[False] = ...,
-    **options: Unpack[Options],
+    f: TensorLike, x: Several, *, trace: Literal[False] = ..., **options: Unpack[Options]
 ) -> list[Operand]: ...
 
 
 @overload
 def gradient(
-    f: TensorLike,
-    x: Operand,
-    *,
-    trace: Literal[False] = ...,
-    **options: Unpack[Options],
-) -> Operand: ...
-
-
-@overload
-def gradient(
-    f: TensorLike,
-    x: TensorExpr,
-    *,
-    trace: Literal[True],
-    **options: Unpack[Options],
-) -> tuple[Operand, Trace]: ...
-
-
-@overload
-def gradient(
-    f: TensorLike,
-    x: Several,
-    *,
-    trace: Literal[True],
-    **options: Unpack[Options],
+    f: TensorLike, x: Several, *, trace: Literal[True], **options: Unpack[Options]
 ) -> tuple[list[Operand], Trace]: ...
 
 
 @overload
 def gradient(
-    f: TensorLike,
-    x: Operand,
-    *,
-    trace: Literal[True],
-    **options: Unpack[Options],
+    f: TensorLike, x: Operand, *, trace: Literal[False] = ..., **options: Unpack[Options]
+) -> Operand: ...
+
+
+@overload
+def gradient(
+    f: TensorLike, x: Operand, *, trace: Literal[True], **options: Unpack[Options]
 ) -> tuple[Operand, Trace]: ...
 
 
@@ -415,10 +372,6 @@ def gradient(
     derivations = [Derivation(f, group, mode) for group in each]
     result = list(blocks) if isinstance(x, (list, tuple)) else blocks[0]
     return result, Trace(steps, derivations)
-
-
-@overload
-def hessian(f: TensorLike, x: TensorExpr, **options: Unpack[Options]) -> Operand: ...
 
 
 @overload

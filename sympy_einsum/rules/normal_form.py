@@ -34,19 +34,11 @@ COMBINED: dict[type, Callable[[Iterable[int]], int]] = {TensorAdd: sum, Einsum: 
 
 
 @overload
-def simplify(expr: TensorExpr, *, trace: Literal[False] = ...) -> Operand: ...
-
-
-@overload
 def simplify(expr: Several, *, trace: Literal[False] = ...) -> Sequence[Operand]: ...
 
 
 @overload
 def simplify(expr: TensorLike, *, trace: Literal[False] = ...) -> Operand: ...
-
-
-@overload
-def simplify(expr: TensorExpr, *, trace: Literal[True]) -> tuple[Operand, list[Step]]: ...
 
 
 @overload
