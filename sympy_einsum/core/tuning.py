@@ -226,6 +226,11 @@ MAX_NAMED_LOOPS = 32
 BLOCK_ENTRIES = 2**16
 MIN_BLOCK_ROWS = 32
 MAX_BLOCK_TOTALS = 2**15
+# Products of entries that a matrix product in a semiring computes at once, such that they stay in
+# the cache, and those that keep a device busy.
+MAX_SEMIRING_PRODUCTS = 2**16
+MAX_SEMIRING_PRODUCTS_IN_TORCH = 2**17
+MAX_SEMIRING_PRODUCTS_ON_DEVICE = 2**22
 
 # --- caches ---------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ..ir.code import dotted_name, nodes
+from ..ir.code import dotted_name, names_in, nodes, quote
 
 # Gives another spelling of a dotted name, or None.
 Spelling = Callable[[str], str | None]
@@ -57,15 +57,19 @@ class Helper:
     module : the module's name, relative to this package where it starts with a dot
     origin : the name in the module; each occurrence becomes the name that the text has for it
     spelled : other spellings of dotted names in it: ``{"xp": "np", "xp.arange": "np.arange"}``
+    result : an expression that the function returns last in place of its own
     """
 
     module: str
     origin: str
     spelled: Mapping[str, str] = field(default_factory=dict)
+    result: str = ""
 
     def written(self, name: str, spelling: Spelling) -> HelperText:
         """Return the text of the helper by a name, in a library's spelling."""
         lines, tree = _definition(resolve_name(self.module, __package__ or ""), self.origin)
+        if self.result:
+            lines, tree = _returning(lines, tree, self.result)
         edits, names = self._respelled(tree, {**self.spelled, self.origin: name}, spelling)
         return HelperText(_edited(lines, tree, [*edits, *self.edits(tree)]), names)
 
@@ -93,7 +97,7 @@ class Helper:
                 other = spelled.get(own) or (None if root in spelled else spelling(own))
             if other is not None and isinstance(node, ast.expr):
                 edits.append(Edit.of(node, other))
-                used.add(other.partition(".")[0])
+                used.update(names_in(quote(other)))
                 continue
             if isinstance(node, ast.Name) and root not in local:
                 used.add(root)
@@ -167,6 +171,16 @@ def _local_names(tree: ast.stmt) -> set[str]:
     stored = [n for n in inside if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     functions = [n.name for n in inside if isinstance(n, ast.FunctionDef)]
     return {*[own.arg for own in arguments], *[own.id for own in stored], *functions}
+
+
+def _returning(lines: list[bytes], tree: ast.stmt, result: str) -> tuple[list[bytes], ast.stmt]:
+    """Return a function, and its lines, with another expression returned last."""
+    assert isinstance(tree, ast.FunctionDef)
+    own = tree.body[-1]
+    assert isinstance(own, ast.Return)
+    assert own.value is not None
+    text = _edited(lines, tree, [Edit.of(own.value, result)])
+    return text.encode().splitlines(keepends=True), ast.parse(text).body[0]
 
 
 def _edited(lines: list[bytes], tree: ast.stmt, edits: list[Edit]) -> str:

@@ -22,12 +22,14 @@ class Semiring(NamedTuple):
 
     add, multiply : the two operations on arrays
     zero, one : their neutral elements
-    total : the sum over ``axis`` of an array ``x`` that isn't empty; the default halves it
-    natural : the sum of ``k`` ones, for arrays of numbers too; the default doubles
-    power : the product of ``{1}`` factors; the default squares
-    entries : an array ``x`` as one of elements
-    product : the matrix product, where a function of the library gives it
-    operations : one's own object, which the texts call ``semiring``
+    total : the sum over ``axis`` of an array ``x`` that isn't empty, as helper functions spell it
+    natural : the sum of ``k`` ones, for arrays of numbers too, as they spell it
+    power : the product of ``{1}`` factors
+    entries : an array ``x`` as one of elements, as they spell it
+    product : the helper function of the matrix product
+    operations : an object of the caller's, which the texts call ``semiring``
+
+    Those of a caller's have the defaults: they add by halves, and square.
     """
 
     name: str
@@ -39,11 +41,9 @@ class Semiring(NamedTuple):
     natural: str = ""
     power: str = "power({0}, {1})"
     entries: str = "x"
-    product: str = ""
+    product: str = "product"
     operations: Any = None
 
-
-_FLOAT = "x if xp.issubdtype(x.dtype, xp.floating) else x.astype(float)"
 
 SEMIRINGS = {
     row.name: row
@@ -54,7 +54,7 @@ SEMIRINGS = {
             total="x.max(axis=axis)",
             natural="xp.where(k > 0, 0.0, -xp.inf)",
             power="({1} * {0})",
-            entries=_FLOAT,
+            entries="floating(x)",
         ),
         Semiring(
             "min-plus",
@@ -62,7 +62,7 @@ SEMIRINGS = {
             total="x.min(axis=axis)",
             natural="xp.where(k > 0, 0.0, xp.inf)",
             power="({1} * {0})",
-            entries=_FLOAT,
+            entries="floating(x)",
         ),
         Semiring(
             "max-times",
@@ -70,7 +70,7 @@ SEMIRINGS = {
             total="x.max(axis=axis)",
             natural="xp.where(k > 0, 1.0, 0.0)",
             power="({0} ** {1})",
-            entries=_FLOAT,
+            entries="floating(x)",
         ),
         Semiring(
             "or-and",
@@ -79,15 +79,15 @@ SEMIRINGS = {
             natural="k > 0",
             power="np.logical_and({0}, {0})",
             entries="x != 0",
-            product="xp.matmul(x.astype(xp.float32), y.astype(xp.float32)) > 0",
+            product="product_of_truth_values",
         ),
         Semiring(
             "log",
             *("np.logaddexp({0}, {1})", "({0} + {1})", "-np.inf", "0.0"),
             total="logsumexp(x, axis)",
-            natural="xp.log(xp.where(k > 0, k, 1)) + xp.where(k > 0, 0.0, -xp.inf)",
+            natural="log_of_natural(k)",
             power="({1} * {0})",
-            entries=_FLOAT,
+            entries="floating(x)",
         ),
         Semiring(
             "count",
@@ -96,7 +96,7 @@ SEMIRINGS = {
             natural="xp.asarray(k)",
             power="({0} ** {1})",
             entries="whole_numbers(x)",
-            product="xp.matmul(x, y)",
+            product="product_of_numbers",
         ),
     )
 }

@@ -164,7 +164,7 @@ def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
         )
     parts = {
         "semiring": semiring,
-        "support": {**backend.support, **semiring_support(semiring, backend.name)},
+        "support": {**backend.support, **semiring_support(semiring, backend)},
         "words": {*backend.words, "semiring"},
         "zero": semiring.zero.replace("np.", f"{backend.xp}."),
         "one": semiring.one,
