@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from numbers import Number
 from threading import RLock
 from types import CodeType, MethodType, ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from sympy import Expr, Integer
@@ -20,7 +20,7 @@ from sympy import Expr, Integer
 from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, tuning
 from ..expressions import shape_of
 from .backends import BACKENDS, Backend
-from .emit.modules import SourceModule, kernel_module
+from .emit.modules import Block, SourceModule, kernel_module
 from .emit.writer import Body
 from .ir.code import name, quote, subscript
 from .ir.plans import Cost, Plan, plan_cost
@@ -28,6 +28,8 @@ from .kernel_calls import Kernels
 from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
 
+# A line of a function, or several.
+Line: TypeAlias = str | Block
 # What isn't imported again where code runs.
 IMPORT_NUMPY = "import numpy as np"
 # Threads that meet new axis lengths wait for each other: most want the same plan.
@@ -81,7 +83,11 @@ class Compiled:
         quick = program.for_doubles()
         if quick is not None:
             general = program, lines, namespace
-            lines, namespace = _quickly(quick, plan, deciding)
+            if deciding:
+                lines, namespace = _choosing_quickly(quick, deciding)
+            else:
+                lines, namespace = [_call("_first", quick)], {}
+                namespace["_first"] = _FastPath(quick, plan, self, namespace)
             namespace["again"] = _Later(*general, namespace)
             program = quick
         function = _run(program.module("function", lines, ["_"]), namespace, program.backend)
@@ -144,23 +150,23 @@ def _cost_by_order(
 
 def _computing(
     program: Compilation, plan: Plan, body: Body, checks: Sequence[str] = ()
-) -> tuple[list[str], dict[str, object]]:
+) -> tuple[list[Line], dict[str, object]]:
     """Return the lines that compute a plan, and the names in them; errors lead to the fallback."""
     if body.kernel is not None:
         return _calling(program, plan, body, checks)
     lines = [
         *(checks or body.reads),
         "try:",
-        *[f"    {line}" for line in body.lines],
+        *body.block(1),
         "except (TypeError, ArithmeticError, IndexError, AttributeError):",
-        f"    return again({', '.join(program.signature.arguments)})",
+        f"    {_call('again', program)}",
     ]
     return lines, {**body.constants, **_called(program), "again": _SecondTry(program, plan)}
 
 
 def _calling(
     program: Compilation, plan: Plan, body: Body, checks: Sequence[str]
-) -> tuple[list[str], dict[str, object]]:
+) -> tuple[list[Line], dict[str, object]]:
     """Return the lines that call a kernel, and their names: it checks lengths itself, and takes
     arrays only."""
     assert body.kernel is not None
@@ -180,10 +186,10 @@ def _calling(
     function = subscript(name("compute"), [kind])
     types = (kind, quote("{0}.type", kind))
     calling = kernel.calling(signature, program.layout, function, types)
-    again = f"    return again({', '.join(signature.arguments)})"
+    again = f"    {_call('again', program)}"
     # A kernel would round what isn't an integer.
     integers = [f"type({own}) is not int" for own in kernel.integers(signature)]
-    lines = [
+    lines: list[Line] = [
         # Arrays of zeros are made before the kernel compares lengths.
         *(checks if signature.given else ()),
         f"if {' or '.join(['compute.converts', *integers])}:",
@@ -200,49 +206,61 @@ def _calling(
     return lines, {**namespace, "compute": kernels, "again": converting}
 
 
-def _quickly(
-    program: Compilation, plan: Plan, deciding: Sequence[Expr]
-) -> tuple[list[str], dict[str, object]]:
-    """Return the lines of the float64 fast path of a plan, for few rows where there may be many;
-    other arguments and errors are left to the fallback, under the name ``again``."""
-    arguments = ", ".join(program.signature.arguments)
-    namespace = _called(program)
-    if deciding:
-        lines, few = [_call_of_variant(program, deciding)], []
-        used: Collection[str] = {
-            *program.signature.arguments,
-            *[program.signature.names[s] for s in deciding],
-        }
-        namespace["variants"] = _Variants(program, deciding)
-    else:
-        body = program.body(plan, in_blocks=False)
-        lines, few, used = body.lines, program.few_rows(plan), body.names
-        namespace.update(body.constants)
+def _computing_quickly(program: Compilation, plan: Plan) -> tuple[list[Line], dict[str, object]]:
+    """Return the lines of the float64 fast path of a plan, for few rows where there may be many."""
+    body = program.body(plan, in_blocks=False)
+    lines = _checked_quickly(program, body.block(2), body.names, program.few_rows(plan))
+    return lines, {**_called(program), **body.constants, **program.backend.namespace}
+
+
+def _choosing_quickly(
+    program: Compilation, deciding: Sequence[Expr]
+) -> tuple[list[Line], dict[str, object]]:
+    """Return the lines of the float64 fast path that dispatch to a function for the actual axis
+    lengths."""
+    signature = program.signature
+    used = {*signature.arguments, *[signature.names[s] for s in deciding]}
+    line = f"        {_call_of_variant(program, deciding)}"
+    namespace = {**_called(program), "variants": _Variants(program, deciding)}
+    lines = _checked_quickly(program, [line], used)
+    return lines, {**namespace, **program.backend.namespace}
+
+
+def _checked_quickly(
+    program: Compilation, lines: Sequence[Line], used: Collection[str], few: Sequence[str] = ()
+) -> list[Line]:
+    """Return lines, which use some variables, for arguments of doubles; other arguments and errors
+    are left to the fallback, under the name ``again``."""
     reads, tests = program.quick_checks(used)
-    lines = [
+    return [
         "try:",
         *[f"    {line}" for line in reads],
         f"    if {' and '.join([*tests, *few])}:",
-        *[f"        {line}" for line in lines],
+        *lines,
         "except (AttributeError, ArithmeticError, IndexError, TypeError, ValueError):",
         "    pass",
-        f"return again({arguments})",
+        _call("again", program),
     ]
-    return lines, {**namespace, **program.backend.namespace}
+
+
+def _call(function: str, program: Compilation) -> str:
+    """Return the line that leaves the arguments to a function."""
+    return f"return {function}({', '.join(program.signature.arguments)})"
 
 
 def _choosing(
     program: Compilation, deciding: Sequence[Expr], checks: Sequence[str]
-) -> tuple[list[str], dict[str, object]]:
+) -> tuple[list[Line], dict[str, object]]:
     """Return the lines that dispatch to a function compiled for the actual axis lengths."""
     signature = program.signature
-    lines = [*(checks or signature.read_lengths(deciding)), _call_of_variant(program, deciding)]
+    lines: list[Line] = [*(checks or signature.read_lengths(deciding))]
+    lines.append(_call_of_variant(program, deciding))
     return lines, {**CHECKING, "variants": _Variants(program, deciding)}
 
 
 def _call_of_variant(program: Compilation, deciding: Sequence[Expr]) -> str:
     names = ", ".join([program.signature.names[s] for s in deciding])
-    return f"return variants[{names}]({', '.join(program.signature.arguments)})"
+    return _call(f"variants[{names}]", program)
 
 
 def _run(module: SourceModule, namespace: dict[str, object], backend: Backend) -> Any:
@@ -321,7 +339,10 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         source = program.source(body)
         if source.text not in self.compiled:
             if program.backend.is_of_doubles:
-                lines, namespace = body.reads + body.lines, {**body.constants, **_called(program)}
+                lines, namespace = (
+                    [*body.reads, *body.block()],
+                    {**body.constants, **_called(program)},
+                )
             else:
                 lines, namespace = _computing(program, plan, body)
             module = program.module("function", lines)
@@ -359,6 +380,29 @@ class _SecondTry:
         return self.functions[careful]
 
 
+class _FastPath:
+    """The float64 fast path, compiled at the first call: it takes the place of the code that made
+    that call, so that later calls lead straight to it."""
+
+    def __init__(
+        self, program: Compilation, plan: Plan, owner: Compiled, namespace: dict[str, object]
+    ):
+        self.program = program
+        self.plan = plan
+        self.owner = owner
+        self.namespace = namespace
+
+    def __call__(self, *values: object) -> Any:
+        with PLANNING, collector_paused():
+            lines, found = _computing_quickly(self.program, self.plan)
+            self.namespace.update(found)
+            module = self.program.module("function", lines, ["_"])
+            function = _run(module, self.namespace, self.program.backend)
+        bound: Any = self.owner.function
+        bound.__func__.__code__ = function.__code__
+        return bound(*values)
+
+
 class _Later:
     """A function that is compiled when it is first needed, and then has the name ``again`` where
     this had it."""
@@ -366,7 +410,7 @@ class _Later:
     def __init__(
         self,
         program: Compilation,
-        lines: Sequence[str],
+        lines: Sequence[Line],
         namespace: dict[str, object],
         users: dict[str, object],
     ):

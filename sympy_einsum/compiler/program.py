@@ -33,7 +33,7 @@ from ..rules import Compressed, in_meaning, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
-from .emit.modules import SourceModule, module_of
+from .emit.modules import Block, SourceModule, module_of
 from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, quote
@@ -243,7 +243,7 @@ class Compilation:
     def module(
         self,
         name: str,
-        lines: Sequence[str],
+        lines: Sequence[str | Block],
         first: Sequence[str] = (),
         kernel: KernelText | None = None,
     ) -> SourceModule:
@@ -253,7 +253,7 @@ class Compilation:
 
     def source(self, body: Body) -> SourceModule:
         """Return the module of a function that computes only."""
-        return self.module("function", body.reads + body.lines, kernel=body.kernel)
+        return self.module("function", [*body.reads, *body.block()], kernel=body.kernel)
 
 
 def _size(lengths: Lengths) -> Callable[[Expr], int]:

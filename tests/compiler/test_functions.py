@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import subprocess
 import sys
@@ -438,3 +439,17 @@ def test_arrays_of_several_types_go_together(kinds):
     compute = se.lambdify([B, C], B @ C)
     values = [array.astype(kind) for array, kind in zip(data((2, 3), (3, 4)), kinds, strict=True)]
     np.testing.assert_allclose(compute(*values), values[0] @ (values[1] + 0))
+
+
+def test_the_fast_path_takes_the_place_of_the_code_that_made_it():
+    compute = se.lambdify([x, A], A @ se.sin(x))
+    source, doc, first = compute.source, compute.__doc__, compute.__code__
+    vector, matrix = data((3,), (3, 3))
+    np.testing.assert_allclose(compute(vector, A=matrix), matrix @ np.sin(vector))
+    fast = compute.__code__
+    assert fast is not first
+    assert inspect.signature(compute).parameters.keys() == {"x", "A"}
+    # Integers take the function of the source.
+    np.testing.assert_allclose(compute([0, 0, 0], matrix), np.zeros(3))
+    assert compute.__code__ is fast
+    assert (compute.source, compute.__doc__) == (source, doc)

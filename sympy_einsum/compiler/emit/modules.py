@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from symtable import Function, symtable
 from typing import NamedTuple
 
 from ..backends import Backend
 from .kernels import KernelText
 from .printer import printed
+
+
+class Block(NamedTuple):
+    """Lines of a function, the names in them, and how deep they stand in it."""
+
+    lines: Sequence[str]
+    names: Collection[str]
+    depth: int = 0
 
 
 class SourceModule(NamedTuple):
@@ -30,24 +38,39 @@ def module_of(
     backend: Backend,
     name: str,
     arguments: Sequence[str],
-    lines: Sequence[str],
+    lines: Sequence[str | Block],
     kernel: KernelText | None = None,
 ) -> SourceModule:
     """Return the module of a function with a body."""
     header = f"def {name}({', '.join(arguments)}):"
-    body = "\n".join(f"    {line}" if line else "" for line in lines)
     kernels = [kernel.text] if kernel is not None else [*map(printed, backend.functions_above())]
-    return _with_support(backend, [*kernels, f"{header}\n{body}\n"])
+    # Blocks aren't parsed again for the names in them.
+    body, parsed, names = [header], [header], set[str]()
+    for line in lines:
+        if isinstance(line, Block):
+            margin = "    " * (1 + line.depth)
+            body += [margin + own for own in line.lines]
+            parsed.append(f"{margin}pass")
+            names.update(line.names)
+        else:
+            own = f"    {line}" if line else ""
+            body.append(own)
+            parsed.append(own)
+    names |= global_names(_joined([*kernels, "\n".join(parsed)]))
+    return _with_support(backend, _joined([*kernels, "\n".join(body) + "\n"]), names)
 
 
 def kernel_module(backend: Backend, kernel: KernelText) -> str:
     """Return the source text of a kernel alone."""
-    return _with_support(backend, [kernel.text + "\n"]).text
+    own = kernel.text + "\n"
+    return _with_support(backend, own, global_names(own)).text
 
 
-def _with_support(backend: Backend, functions: Sequence[str]) -> SourceModule:
-    own = "\n\n\n".join(functions)
-    names = global_names(own)
+def _joined(functions: Sequence[str]) -> str:
+    return "\n\n\n".join(functions)
+
+
+def _with_support(backend: Backend, own: str, names: set[str]) -> SourceModule:
     helpers = [backend.helper(name) for name in backend.used_support(names)]
     imports = backend.used_imports(names.union(*[helper.names for helper in helpers]))
     return SourceModule(imports, [helper.text for helper in helpers], own)

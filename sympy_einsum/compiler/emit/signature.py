@@ -34,7 +34,7 @@ from .printer import printed
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"again", "axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fits"}
-RESERVED |= {"function", "rows"}
+RESERVED |= {"_first", "function", "rows"}
 RESERVED |= {"compressed", "hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 

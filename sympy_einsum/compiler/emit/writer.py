@@ -40,6 +40,7 @@ from ..ir.types import deciding_type, doubles, type_sources
 from ..passes.registers import Assignment, with_fewer_names
 from ..passes.row_blocks import RowBlocks
 from .kernels import KernelText
+from .modules import Block
 from .printer import printed
 from .signature import Signature, shape_text, size_code
 
@@ -386,6 +387,10 @@ class Body(NamedTuple):
     constants: dict[str, object]
     kernel: KernelText | None = None
 
+    def block(self, depth: int = 0) -> list[str | Block]:
+        """Return the lines that compute, for a module."""
+        return [*self.lines] if self.kernel is not None else [Block(self.lines, self.names, depth)]
+
 
 class _Line(NamedTuple):
     """A line of text, the kind of errors of numbers that is ignored in it, and its indentation."""
@@ -426,11 +431,14 @@ def function_body(
     names: Mapping[str, str] = {}
     if rows:
         lines = emit.in_blocks(rows, steps)
+        used.add("by_rows")
     else:
         shorter, names = with_fewer_names(steps, results)
         lines = emit.lines(shorter)
     opening = backend.opening(used, tensors)
     used.update(own for statement in opening for own in names_in(statement))
+    if any(line.ignored for line in lines):
+        used.add("np")
     wanted = [s for s in signature.lengths if signature.names[s] in used]
     texts = [
         *map(printed, opening),
