@@ -99,6 +99,7 @@ from .matrix_stacks import (
     AdjStack as AdjStack,
     Cholesky as Cholesky,
     CofactorStack as CofactorStack,
+    DeterminantDerivative as DeterminantDerivative,
     DetSigns as DetSigns,
     DetStack as DetStack,
     DirectionalFunction as DirectionalFunction,

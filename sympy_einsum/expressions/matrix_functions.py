@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 from sympy import Abs, Expr, Integer, Mul
 
-from ..core import Shape, TensorError
+from ..core import TensorError
 from .base import Operand, TensorExpr, TensorLike
-from .interning import Data, Operands, data_property
-from .leaves import Zeros
 from .matrix_base import MatrixFunction
 from .matrix_stacks import (
     AdjStack,
     CofactorStack,
+    DeterminantDerivative,
     DetStack,
     InvStack,
     LogDetStack,
@@ -59,7 +58,7 @@ class Adj(MatrixFunction):
     degree = 1
 
 
-class Cofactors(MatrixFunction):
+class Cofactors(DeterminantDerivative):
     """A derivative of the determinant of order 2 or more; build it with :func:`cofactors`.
 
     >>> import sympy_einsum as se
@@ -70,20 +69,6 @@ class Cofactors(MatrixFunction):
     """
 
     __slots__ = ()
-
-    @classmethod
-    def _build(cls, operands: Operands, data: Data) -> Operand:
-        shape = cls._shape(operands[0].shape, data)
-        vanishes = (shape[-1] - data[0]).is_negative
-        return Zeros(*shape) if vanishes else cls._intern(operands, data, shape)
-
-    @classmethod
-    def _shape(cls, shape: Shape, data: Data) -> Shape:
-        return shape * int(data[0])
-
-    degree: int = data_property(
-        0, "The order of the derivative of the determinant; half the number of axes."
-    )
 
 
 class Det(MatrixFunction):

@@ -35,6 +35,8 @@ class StackFunction(MatrixFunction):
     formula : its name in formulas, if not the function's
     options : further arguments of the call
     is_of_symmetric : whether it is a function of (A + A')/2
+    axes : the lengths of its axes behind those of the stack, for m×n matrices: m, n, or k for the
+        smaller of both
     """
 
     __slots__ = ()
@@ -44,6 +46,7 @@ class StackFunction(MatrixFunction):
     formula: ClassVar[str] = ""
     options: ClassVar[tuple[str, ...]] = ()
     is_of_symmetric: ClassVar[bool] = False
+    axes: ClassVar[str] = "mn"
 
     @classmethod
     def of(cls, matrices: TensorExpr) -> Operand:
@@ -53,12 +56,10 @@ class StackFunction(MatrixFunction):
     @classmethod
     def _shape(cls, shape: Shape, data: Data) -> Shape:
         *stack, rows, columns = shape
-        return (*stack, *cls._tail(rows, columns))
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        """Return the axes of the result for one matrix."""
-        return rows, columns
+        lengths = {"m": rows, "n": columns}
+        if "k" in cls.axes:
+            lengths["k"] = min_length(rows, columns)
+        return (*stack, *[lengths[axis] for axis in cls.axes])
 
 
 # --- of square matrices
@@ -106,10 +107,7 @@ class DetStack(StackFunction):
     __slots__ = ()
     function = "det"
     at_identity, at_zeros = "ones", "zeros"
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return ()
+    axes = ""
 
 
 class DetSigns(DetStack):
@@ -139,18 +137,10 @@ class LogDetStack(DetStack):
     at_identity, at_zeros = "zeros", ""
 
 
-class CofactorStack(StackFunction):
-    """The derivatives of the determinants of a stack of matrices, of order 2 or more.
-
-    >>> import sympy_einsum as se
-    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
-    >>> cofactors = se.cofactors(matrices, 2)
-    >>> isinstance(cofactors, se.CofactorStack), cofactors.shape
-    (True, (5, 3, 3, 3, 3))
-    """
+class DeterminantDerivative(MatrixFunction):
+    """Base class of derivatives of order 2 or more of the determinant."""
 
     __slots__ = ()
-    function, formula = "cofactors", "cof"
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -163,7 +153,21 @@ class CofactorStack(StackFunction):
         *stack, rows, columns = shape
         return (*stack, *(rows, columns) * int(data[0]))
 
-    degree: int = data_property(0, "The order of the derivative of the determinants.")
+    degree: int = data_property(0, "The order of the derivative of the determinant.")
+
+
+class CofactorStack(DeterminantDerivative, StackFunction):
+    """The derivatives of the determinants of a stack of matrices, of order 2 or more.
+
+    >>> import sympy_einsum as se
+    >>> matrices = se.TensorSymbol("A", (5, 3, 3))
+    >>> cofactors = se.cofactors(matrices, 2)
+    >>> isinstance(cofactors, se.CofactorStack), cofactors.shape
+    (True, (5, 3, 3, 3, 3))
+    """
+
+    __slots__ = ()
+    function, formula = "cofactors", "cof"
 
 
 class DirectionalFunction(StackFunction):
@@ -239,10 +243,7 @@ class EigenValues(StackFunction):
     function = "eigvalsh"
     at_identity, at_zeros = "ones", "zeros"
     is_of_symmetric = True
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return (rows,)
+    axes = "m"
 
 
 class EigenVectors(StackFunction):
@@ -276,10 +277,7 @@ class SingularValues(StackFunction):
     __slots__ = ()
     function = "svdvals"
     at_identity, at_zeros = "ones", "zeros"
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return (min_length(rows, columns),)
+    axes = "k"
 
 
 class LeftVectors(StackFunction):
@@ -295,10 +293,7 @@ class LeftVectors(StackFunction):
     function, part, letter = "svd", 0, "U"
     at_identity = "identity"
     options = ("full_matrices=False",)
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return rows, min_length(rows, columns)
+    axes = "mk"
 
 
 class RightVectors(StackFunction):
@@ -314,10 +309,7 @@ class RightVectors(StackFunction):
     function, part, letter = "svd", 2, "Vh"
     at_identity = "identity"
     options = ("full_matrices=False",)
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return min_length(rows, columns), columns
+    axes = "kn"
 
 
 class QFactor(StackFunction):
@@ -346,10 +338,7 @@ class RFactor(StackFunction):
     __slots__ = ()
     function, part, letter = "qr", 1, "R"
     at_identity = "identity"
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return columns, columns
+    axes = "nn"
 
 
 class PseudoInverse(StackFunction):
@@ -365,10 +354,7 @@ class PseudoInverse(StackFunction):
     function = "pinv"
     is_involution = True
     at_identity, at_zeros = "identity", "zeros"
-
-    @classmethod
-    def _tail(cls, rows: Expr, columns: Expr) -> tuple[Expr, ...]:
-        return columns, rows
+    axes = "nm"
 
 
 def expm(X: TensorLike, *directions: TensorLike) -> Operand:
