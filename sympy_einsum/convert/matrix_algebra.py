@@ -1,4 +1,4 @@
-"""Matrix algebra on SymPy's matrix expressions, without what is deep or needlessly slow in theirs.
+"""Matrix algebra on SymPy's matrix expressions, without SymPy's deep simplifications.
 
 Vectors are columns. The functions from :func:`product` to :func:`ones` are the algebra that
 networks of matrices are reduced by.
@@ -30,12 +30,12 @@ from sympy.matrices.expressions.slice import MatrixSlice
 
 from ..core import Shape
 
-# The first entry of a slice, what stands behind its last one, and its step.
-Cut = tuple[Expr, Expr, Expr]
+# The start, stop and step of a slice.
+SliceBounds = tuple[Expr, Expr, Expr]
 
 
 def product(factors: list[Expr]) -> Expr:
-    """Scalars and matrices multiplied, without SymPy's deep simplification."""
+    """Multiply scalars and matrices without SymPy's deep simplification."""
     if not any(factor.is_Matrix for factor in factors):
         return Mul(*factors)
     kept = [factor for factor in factors if factor != 1]
@@ -69,14 +69,14 @@ diagonal = DiagonalOf
 
 
 def diagonal_matrix(vector: MatrixExpr) -> MatrixExpr:
-    """A column as the diagonal of a matrix."""
+    """Return the diagonal matrix of a column."""
     if isinstance(vector, OneMatrix):
         return Identity(vector.rows)
     return DiagMatrix(vector)
 
 
 def ones(shape: Shape) -> MatrixExpr:
-    """A column or a matrix of ones."""
+    """Return a column or a matrix of ones."""
     return OneMatrix(*rows_and_columns(shape))
 
 
@@ -90,12 +90,12 @@ def rows_and_columns(shape: Shape) -> tuple[Expr, Expr]:
 
 
 def row_and_column() -> tuple[Symbol, Symbol]:
-    """Row and column of a matrix given by a function."""
+    """Return the index variables of a matrix given by a function."""
     return Dummy("i", integer=True), Dummy("j", integer=True)
 
 
-def sliced(matrix: MatrixExpr, *slices: Cut) -> MatrixExpr:
-    """A slice of a matrix; SymPy's own slice of a slice compares symbolic lengths."""
+def sliced(matrix: MatrixExpr, *slices: SliceBounds) -> MatrixExpr:
+    """Slice a matrix; SymPy's own slice of a slice compares symbolic lengths."""
     if isinstance(matrix, MatrixSlice):
         known = matrix.rowslice, matrix.colslice
         slices = tuple(
@@ -109,20 +109,20 @@ def sliced(matrix: MatrixExpr, *slices: Cut) -> MatrixExpr:
 
 
 def row(matrix: MatrixExpr, position: Expr) -> MatrixExpr:
-    """A row, as a matrix of one row."""
+    """Return a row, as a matrix of one row."""
     return sliced(matrix, (position, position + 1, S.One), (S.Zero, matrix.cols, S.One))
 
 
 def column(matrix: MatrixExpr, position: Expr) -> MatrixExpr:
-    """A column, as a matrix of one column."""
+    """Return a column, as a matrix of one column."""
     return sliced(matrix, (S.Zero, matrix.rows, S.One), (position, position + 1, S.One))
 
 
 def entry(vector: MatrixExpr, position: Expr) -> Expr:
-    """An entry of a column; that of a row or column of a matrix is an entry of the matrix."""
-    cut = vector.arg if isinstance(vector, Transpose) else vector
-    if not isinstance(cut, MatrixSlice) or cut.parent.cols == 1:
+    """Return an entry of a column; of a slice of a matrix an entry of that matrix."""
+    part = vector.arg if isinstance(vector, Transpose) else vector
+    if not isinstance(part, MatrixSlice) or part.parent.cols == 1:
         return MatrixElement(vector, position, S.Zero)
-    if cut is vector:
-        return MatrixElement(cut.parent, position, cut.colslice[0])
-    return MatrixElement(cut.parent, cut.rowslice[0], position)
+    if part is vector:
+        return MatrixElement(part.parent, position, part.colslice[0])
+    return MatrixElement(part.parent, part.rowslice[0], position)

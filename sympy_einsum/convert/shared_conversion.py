@@ -8,7 +8,25 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from sympy import Add, Basic, Dummy, Expr, Lambda, MatrixBase, Mul, Symbol, SympifyError, exp, log
+from sympy import (
+    Abs,
+    Add,
+    Basic,
+    Determinant,
+    Dummy,
+    Expr,
+    Inverse,
+    Lambda,
+    MatMul,
+    MatPow,
+    MatrixBase,
+    Mul,
+    Symbol,
+    SympifyError,
+    exp,
+    log,
+)
+from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from ..core import (
     TensorError,
@@ -20,13 +38,24 @@ from ..core import (
     with_stock_derivatives,
 )
 from ..expressions import (
+    Adj,
+    AxesFunction,
     Cofactors,
+    Det,
     Einsum,
     Elementwise,
+    Fourier,
+    Inv,
+    LogDet,
     LogSumExp,
+    MatrixPower,
+    OneHot,
     Operand,
+    Positions,
+    RunningFunction,
     Slot,
     Softmax,
+    StackFunction,
     TensorExpr,
     TensorSymbol,
     as_operand,
@@ -47,7 +76,7 @@ MAX_DEPTH = 150
 
 
 def described(node: Basic) -> str:
-    """An operand in an error message."""
+    """Describe an operand for an error message."""
     if isinstance(node, TensorSymbol):
         return f"{node.name}, of shape {node.shape}"
     if isinstance(node, TensorExpr):
@@ -79,7 +108,7 @@ def check_closed(found: Basic, root: Basic) -> Basic:
 
 
 def with_scalars_converted(function: Basic, convert: Callable[[Basic], Operand]) -> Basic:
-    """A function of an entry, whose constants may have matrices inside."""
+    """Convert the constants of a function of an entry that have matrices inside."""
     if not isinstance(function, Lambda):
         return function
     bound = set(function.variables)
@@ -93,7 +122,7 @@ def with_scalars_converted(function: Basic, convert: Callable[[Basic], Operand])
 
 
 def as_stock(expr: object) -> Basic:
-    """A SymPy object to be converted; a string would be evaluated."""
+    """Return the SymPy object for an argument; refuse strings, which would be evaluated."""
     try:
         return expr if isinstance(expr, Basic) else sympified(expr)
     except SympifyError:
@@ -134,7 +163,7 @@ def _expand(node: Basic, operands: tuple[Operand, ...]) -> Operand:
 
 
 class Symbols:
-    """The SymPy symbols that stand for tensor symbols, one for each."""
+    """The SymPy symbol for each tensor symbol."""
 
     def __init__(self, root: Basic, make: Callable[[TensorSymbol], Basic]):
         self._make = make
@@ -188,11 +217,14 @@ def with_products_inlined(
     return operands, subscripts, node.output, lengths
 
 
-class Pieces(Protocol):
-    """How the parts of an elementwise function are spelled in SymPy."""
+class Builder(Protocol):
+    """Builds SymPy's objects of one kind: arrays or matrices."""
+
+    def matrix(self, node: TensorExpr, converted: Images) -> MatrixExpr:
+        """Return the operand of a function of a matrix."""
 
     def apply(self, function: Lambda, tensor: Basic) -> Basic:
-        """A function of one argument, entry by entry."""
+        """Apply a function of one argument entry by entry."""
 
     def product(self, tensors: Sequence[Basic]) -> Basic:
         """Return the product entry by entry."""
@@ -201,24 +233,48 @@ class Pieces(Protocol):
         """Return the sum."""
 
     def scaled(self, factor: Expr, tensor: Basic) -> Basic:
-        """A scalar times a tensor."""
+        """Return a scalar times a tensor."""
 
 
-def converted_elementwise(node: Elementwise, converted: Images, pieces: Pieces) -> Basic:
-    """SymPy's object for an elementwise node."""
+def shared_rows(builder: Builder) -> dict[type, Callable[..., Basic]]:
+    """Return the rows of nodes that are converted to arrays as to matrices."""
+
+    def of_matrix(build: Callable[[MatrixExpr], Basic]) -> Callable[..., Basic]:
+        return lambda node, converted: build(builder.matrix(node, converted))
+
+    def powered(node: MatrixPower, converted: Images) -> Basic:
+        if len(node.operands) > 1 or node.order > 2:
+            return refuse(node, converted)
+        return MatPow(builder.matrix(node, converted), node.exponent)
+
+    refused = [Positions, Cofactors, AxesFunction, OneHot, Fourier, StackFunction, RunningFunction]
+    return {
+        TensorSymbol: lambda node, converted: converted.symbol(node),
+        Elementwise: lambda node, converted: converted_elementwise(node, converted, builder),
+        Inv: of_matrix(Inverse),
+        Adj: of_matrix(lambda matrix: MatMul(Determinant(matrix), Inverse(matrix))),
+        Det: of_matrix(Determinant),
+        LogDet: of_matrix(lambda matrix: log(Abs(Determinant(matrix)))),
+        MatrixPower: powered,
+        **dict.fromkeys(refused, refuse),
+    }
+
+
+def converted_elementwise(node: Elementwise, converted: Images, builder: Builder) -> Basic:
+    """Convert an elementwise node to SymPy's object."""
     values = {slot(k): converted[operand] for k, operand in enumerate(node.operands)}
-    return converted_body(node.body, values, pieces)
+    return converted_body(node.body, values, builder)
 
 
-def converted_scalar(node: Basic, converted: Images, pieces: Pieces) -> Basic:
-    """SymPy's object for a stock scalar, whose arguments may have become objects without axes."""
+def converted_scalar(node: Basic, converted: Images, builder: Builder) -> Basic:
+    """Convert a stock scalar, whose arguments may have become objects without axes."""
     values = {slot(k): converted[arg] for k, arg in enumerate(node.args)}
     if all(not _is_whole(value) for value in values.values()):
         return node.func(*values.values()) if values else node
     if not isinstance(node, Expr):
         raise UnsupportedError(f"SymPy has no array expression for {type(node).__name__}: {node}")
     arguments = [s if _is_whole(value) else value for s, value in values.items()]
-    return converted_body(node.func(*arguments), values, pieces)
+    return converted_body(node.func(*arguments), values, builder)
 
 
 def _is_whole(value: Basic) -> bool:
@@ -226,7 +282,7 @@ def _is_whole(value: Basic) -> bool:
     return isinstance(value, MatrixBase) or getattr(value, "shape", None) is not None
 
 
-def converted_body(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Basic:
+def converted_body(root: Basic, values: dict[Slot, Basic], builder: Builder) -> Basic:
     """Convert a scalar function of slots to functions of one tensor, sums and products.
 
     Raises UnsupportedError for another function of several tensors, such as Max.
@@ -249,19 +305,19 @@ def converted_body(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Ba
         elif not isinstance(body, Expr):
             raise UnsupportedError(f"SymPy has no elementwise {type(body).__name__} of a tensor")
         elif len(inside(body)) == 1:
-            found[body] = _applied(body, inside(body)[0], scalars, values, pieces)
+            found[body] = _applied(body, inside(body)[0], scalars, values, builder)
         elif body.is_Add and len(moving) > 1:
             fixed = Add(*[found[arg] for arg in body.args if arg not in moving])
-            total = pieces.total([found[arg] for arg in moving])
-            found[body] = _applied(slot(0) + fixed, slot(0), {}, {slot(0): total}, pieces)
+            total = builder.total([found[arg] for arg in moving])
+            found[body] = _applied(slot(0) + fixed, slot(0), {}, {slot(0): total}, builder)
         elif body.is_Mul and len(moving) > 1:
             fixed = Mul(*[found[arg] for arg in body.args if arg not in moving])
-            product = pieces.product([found[arg] for arg in moving])
-            found[body] = product if fixed == 1 else pieces.scaled(fixed, product)
+            product = builder.product([found[arg] for arg in moving])
+            found[body] = product if fixed == 1 else builder.scaled(fixed, product)
         elif len(moving) == 1:
             entry = Dummy("u", real=True)
             outer = body.func(*[entry if arg in moving else found[arg] for arg in body.args])
-            found[body] = pieces.apply(Lambda(entry, outer), found[moving[0]])
+            found[body] = builder.apply(Lambda(entry, outer), found[moving[0]])
         else:
             raise UnsupportedError(
                 f"SymPy has no elementwise {type(body).__name__} of {len(inside(body))} tensors"
@@ -270,11 +326,12 @@ def converted_body(root: Basic, values: dict[Slot, Basic], pieces: Pieces) -> Ba
 
 
 def _applied(
-    body: Expr, own: Slot, scalars: dict[Slot, Basic], values: dict[Slot, Basic], pieces: Pieces
+    body: Expr, own: Slot, scalars: dict[Slot, Basic], values: dict[Slot, Basic], builder: Builder
 ) -> Basic:
-    """A function of one tensor; nothing for the identity, a multiple for a multiple."""
+    """Apply a scalar function to one tensor: the tensor itself for the identity, a multiple for a
+    multiple."""
     factor = body.xreplace(scalars).as_coefficient(own)
     if factor is not None and not factor.free_symbols & {own}:
-        return values[own] if factor == 1 else pieces.scaled(factor, values[own])
+        return values[own] if factor == 1 else builder.scaled(factor, values[own])
     entry = Dummy("u", real=True)
-    return pieces.apply(Lambda(entry, body.xreplace({**scalars, own: entry})), values[own])
+    return builder.apply(Lambda(entry, body.xreplace({**scalars, own: entry})), values[own])

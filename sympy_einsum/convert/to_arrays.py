@@ -10,18 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sympy import (
-    Abs,
     Basic,
-    Determinant,
     Expr,
     Identity,
     ImmutableDenseNDimArray,
-    Inverse,
     Lambda,
-    MatMul,
-    MatPow,
     MatrixSymbol,
-    log,
 )
 from sympy.matrices.expressions.matexpr import MatrixExpr
 from sympy.tensor.array.expressions import (
@@ -39,24 +33,11 @@ from sympy.tensor.array.expressions import (
 
 from ..core import NodeTable, Shape, UnsupportedError, postorder
 from ..expressions import (
-    Adj,
-    AxesFunction,
-    Cofactors,
     Constant,
-    Det,
     Einsum,
-    Elementwise,
-    Fourier,
-    Inv,
-    LogDet,
-    MatrixPower,
-    OneHot,
     Operand,
-    Positions,
     Reshape,
-    RunningFunction,
     Selection,
-    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -68,11 +49,10 @@ from ..expressions import (
 from .shared_conversion import (
     Images,
     check_closed,
-    converted_elementwise,
     converted_scalar,
     described,
     prepare,
-    refuse,
+    shared_rows,
     sympy_errors_explained,
 )
 from .to_matrices import selection_matrix, to_matrix, triangle_matrix, unit_matrix
@@ -123,7 +103,7 @@ def to_array(e: Operand) -> Any:
             if isinstance(node, TensorExpr):
                 converted[node] = TO_ARRAY[type(node)](node, converted)
             else:
-                converted[node] = converted_scalar(node, converted, _ArrayPieces())
+                converted[node] = converted_scalar(node, converted, BUILDER)
     return check_closed(converted[root], root)
 
 
@@ -132,11 +112,24 @@ def _array_symbol(node: TensorSymbol) -> Basic:
     return kind(node.name, *node.shape)
 
 
-class _ArrayPieces:
-    """Elementwise functions of arrays."""
+class _ArrayBuilder:
+    """Builds array expressions."""
+
+    def matrix(self, node: TensorExpr, converted: Images) -> MatrixExpr:
+        """Return the operand of a function of a matrix; SymPy inverts no arrays."""
+        operand = node.operands[0]
+        found = converted[operand]
+        if isinstance(found, MatrixExpr):
+            return found
+        if any(order_of(symbol) not in (0, 2) for symbol in operand.free_symbols):
+            raise UnsupportedError(
+                f"{described(node)}: SymPy inverts matrix expressions only, and there vectors "
+                "would have other symbols; use to_matrix"
+            )
+        return to_matrix(operand)
 
     def apply(self, function: Lambda, tensor: Basic) -> Basic:
-        """A function of one array."""
+        """Apply a function to each entry of an array."""
         return ArrayElementwiseApplyFunc(function, tensor)
 
     def product(self, tensors: Sequence[Basic]) -> Basic:
@@ -153,27 +146,16 @@ class _ArrayPieces:
         )
 
     def scaled(self, factor: Expr, tensor: Basic) -> Basic:
-        """A multiple."""
+        """Return a multiple."""
         return ArrayTensorProduct(factor, tensor)
+
+
+BUILDER = _ArrayBuilder()
 
 
 def _common_shape(tensors: Sequence[Basic]) -> Shape:
     """Return the shape of arrays, of which some may have no axes."""
     return max([tuple(tensor.shape) for tensor in tensors], key=len)
-
-
-def _matrix_operand(node: TensorExpr, converted: Images) -> Basic:
-    """Return the operand of an inverse or a determinant as a MatrixExpr."""
-    operand = node.operands[0]
-    found = converted[operand]
-    if isinstance(found, MatrixExpr):
-        return found
-    if any(order_of(symbol) not in (0, 2) for symbol in operand.free_symbols):
-        raise UnsupportedError(
-            f"{described(node)}: SymPy inverts matrix expressions only, and there vectors would "
-            "have other symbols; use to_matrix"
-        )
-    return to_matrix(operand)
 
 
 def _reshaped(array: Basic, shape: Shape) -> Basic:
@@ -182,17 +164,6 @@ def _reshaped(array: Basic, shape: Shape) -> Basic:
     found._subranks = [len(shape)]
     found._sub_ndim_list = found._subranks  # its name from SymPy 1.15 on
     return found
-
-
-def _adjugate_array(node: Adj, converted: Images) -> Basic:
-    matrix = _matrix_operand(node, converted)
-    return MatMul(Determinant(matrix), Inverse(matrix))
-
-
-def _power_array(node: MatrixPower, converted: Images) -> Basic:
-    if len(node.operands) > 1 or node.order > 2:
-        return refuse(node, converted)
-    return MatPow(_matrix_operand(node, converted), node.exponent)
 
 
 def _einsum_array(node: Einsum, converted: Images) -> Basic:
@@ -238,23 +209,14 @@ def _positions_of_label(axes: Sequence[Label], label: Label) -> tuple[int, ...]:
 TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
     "the array",
     {
-        TensorSymbol: lambda node, converted: converted.symbol(node),
+        **shared_rows(BUILDER),
         Zeros: lambda node, converted: ZeroArray(*node.shape),
         Constant: lambda node, converted: ImmutableDenseNDimArray(node.entries.tolist()),
         Unit: lambda node, converted: ArrayContraction(unit_matrix(node), (1,)),
         Selection: lambda node, converted: selection_matrix(node),
-        Positions: refuse,
         Triangle: lambda node, converted: triangle_matrix(node),
         Einsum: _einsum_array,
         TensorAdd: lambda node, converted: ArrayAdd(*converted.below(node)),
-        Elementwise: lambda node, converted: converted_elementwise(node, converted, _ArrayPieces()),
-        Inv: lambda node, converted: Inverse(_matrix_operand(node, converted)),
-        Adj: _adjugate_array,
-        Det: lambda node, converted: Determinant(_matrix_operand(node, converted)),
-        LogDet: lambda node, converted: log(Abs(Determinant(_matrix_operand(node, converted)))),
         Reshape: lambda node, converted: _reshaped(converted[node.operands[0]], node.shape),
-        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refuse),
-        MatrixPower: _power_array,
-        RunningFunction: refuse,
     },
 )

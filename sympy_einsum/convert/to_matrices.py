@@ -7,23 +7,18 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from sympy import (
-    Abs,
     Basic,
-    Determinant,
     Expr,
     FunctionMatrix,
     HadamardPower,
     ImmutableDenseMatrix,
-    Inverse,
     KroneckerDelta,
     Lambda,
     MatAdd,
     MatMul,
-    MatPow,
     MatrixSymbol,
     Piecewise,
     ZeroMatrix,
-    log,
 )
 from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 from sympy.matrices.expressions.kronecker import KroneckerProduct
@@ -31,23 +26,10 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from ..core import HADAMARD_FIRST, PRODUCTS_FIRST, Network, NodeTable, UnsupportedError, postorder
 from ..expressions import (
-    Adj,
-    AxesFunction,
-    Cofactors,
     Constant,
-    Det,
     Einsum,
-    Elementwise,
-    Fourier,
-    Inv,
-    LogDet,
-    MatrixPower,
-    OneHot,
-    Positions,
     Reshape,
-    RunningFunction,
     Selection,
-    StackFunction,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -60,11 +42,11 @@ from . import matrix_algebra
 from .shared_conversion import (
     Images,
     check_closed,
-    converted_elementwise,
     converted_scalar,
     described,
     prepare,
     refuse,
+    shared_rows,
     sympy_errors_explained,
     with_products_inlined,
 )
@@ -111,7 +93,7 @@ def to_matrix(e: Expr) -> Any:
     for node in postorder([root]):
         with sympy_errors_explained(node):
             if not isinstance(node, TensorExpr):
-                converted[node] = converted_scalar(node, converted, _MatrixPieces())
+                converted[node] = converted_scalar(node, converted, BUILDER)
             elif node.order <= 2:
                 converted[node] = TO_MATRIX[type(node)](node, converted)
     if root not in converted:
@@ -125,11 +107,15 @@ def _matrix_symbol(node: TensorSymbol) -> MatrixExpr:
     return MatrixSymbol(node.name, *matrix_algebra.rows_and_columns(node.shape))
 
 
-class _MatrixPieces:
-    """Elementwise functions of matrices."""
+class _MatrixBuilder:
+    """Builds matrix expressions."""
+
+    def matrix(self, node: TensorExpr, converted: Images) -> MatrixExpr:
+        """Return the operand of a function of a matrix."""
+        return converted[node.operands[0]]
 
     def apply(self, function: Lambda, tensor: MatrixExpr) -> MatrixExpr:
-        """A power is a Hadamard power."""
+        """Apply a function to each entry of a matrix: a Hadamard power for a power."""
         (entry,), body = function.variables, function.expr
         if body.is_Pow and body.base == entry and entry not in body.exp.free_symbols:
             return HadamardPower(tensor, body.exp)
@@ -144,23 +130,11 @@ class _MatrixPieces:
         return MatAdd(*tensors)
 
     def scaled(self, factor: Expr, tensor: MatrixExpr) -> MatrixExpr:
-        """A multiple."""
+        """Return a multiple."""
         return MatMul(factor, tensor)
 
 
-def _inverse_matrix(node: Inv, converted: Images) -> MatrixExpr:
-    return Inverse(*converted.below(node))
-
-
-def _power_matrix(node: MatrixPower, converted: Images) -> MatrixExpr:
-    if len(node.operands) > 1:
-        return refuse(node, converted)
-    return MatPow(*converted.below(node), node.exponent)
-
-
-def _adjugate_matrix(node: Adj, converted: Images) -> MatrixExpr:
-    (matrix,) = converted.below(node)
-    return MatMul(Determinant(matrix), Inverse(matrix))
+BUILDER = _MatrixBuilder()
 
 
 def _constant_matrix(node: Constant, converted: Images) -> MatrixExpr:
@@ -168,7 +142,7 @@ def _constant_matrix(node: Constant, converted: Images) -> MatrixExpr:
 
 
 def unit_matrix(node: Unit) -> MatrixExpr:
-    """A unit vector as a matrix of one column."""
+    """Return a unit vector as a matrix of one column."""
     i, j = matrix_algebra.row_and_column()
     return FunctionMatrix(node.length, 1, Lambda((i, j), KroneckerDelta(i, node.position)))
 
@@ -181,7 +155,7 @@ def selection_matrix(node: Selection) -> MatrixExpr:
 
 
 def triangle_matrix(node: Triangle) -> MatrixExpr:
-    """A triangle of ones."""
+    """Return a triangle of ones."""
     i, j = matrix_algebra.row_and_column()
     entry = Piecewise((1, i + node.offset <= j), (0, True))
     return FunctionMatrix(*node.shape, Lambda((i, j), entry))
@@ -219,8 +193,8 @@ def _contract_with_selector(
     selector_matrix: MatrixExpr,
     kept: Sequence[int],
 ) -> list[Edge]:
-    """Return the factors contracted with a unit vector or a selection: an entry, a row or a slice
-    of the only other factor on that axis; else the selector is a factor like others."""
+    """Contract the factors with a unit vector or a selection: take an entry, a row or a slice of
+    the only other factor on that axis; else keep the selector as a factor."""
     axis = labels[-1]
     beside = [k for k, (_, own) in enumerate(edges) if axis in own]
     plain = axis not in kept and len(beside) == 1 and edges[beside[0]][1].count(axis) == 1
@@ -258,8 +232,8 @@ def _sliced_matrix(
 
 
 def _kronecker_matrix(node: Reshape, converted: Images) -> Basic:
-    """A Kronecker product of two matrices, A_ac B_bd with the pairs ab and cd as axes, or of two
-    vectors."""
+    """Convert a Kronecker product of two matrices, A_ac B_bd with the pairs ab and cd as axes, or
+    of two vectors."""
     inner = node.operands[0]
     order = order_of(inner)
     if not isinstance(inner, Einsum) or order != 2 * node.order:
@@ -291,25 +265,14 @@ def _with_axes(
 TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
     "the matrix",
     {
-        TensorSymbol: lambda node, converted: converted.symbol(node),
+        **shared_rows(BUILDER),
         Zeros: lambda node, converted: ZeroMatrix(*matrix_algebra.rows_and_columns(node.shape)),
         Constant: _constant_matrix,
         Unit: lambda node, converted: unit_matrix(node),
         Selection: lambda node, converted: selection_matrix(node),
-        Positions: refuse,
         Triangle: lambda node, converted: triangle_matrix(node),
         Einsum: _product_matrix,
         TensorAdd: lambda node, converted: MatAdd(*converted.below(node)),
-        Elementwise: lambda node, converted: converted_elementwise(
-            node, converted, _MatrixPieces()
-        ),
-        Inv: _inverse_matrix,
-        Adj: _adjugate_matrix,
-        Det: lambda node, converted: Determinant(*converted.below(node)),
-        LogDet: lambda node, converted: log(Abs(Determinant(*converted.below(node)))),
-        **dict.fromkeys([Cofactors, AxesFunction, OneHot, Fourier, StackFunction], refuse),
-        RunningFunction: refuse,
-        MatrixPower: _power_matrix,
         Reshape: _kronecker_matrix,
     },
 )
