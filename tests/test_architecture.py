@@ -188,6 +188,32 @@ def test_text_is_run_in_one_place_only():
     assert calls == ["compiler/calls.py"]
 
 
+COMPILER = [path for path in SOURCES if path.is_relative_to(PACKAGE / "compiler")]
+
+
+@pytest.mark.parametrize("path", COMPILER, ids=name_of)
+def test_the_compiler_reads_no_text_by_patterns(path):
+    """Instructions and code are objects until they are printed."""
+    imported = {
+        alias.name if isinstance(node, ast.Import) else node.module
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    assert not {"re", "regex", "tokenize"} & imported
+
+
+@pytest.mark.parametrize("path", COMPILER, ids=name_of)
+def test_helper_functions_stand_in_no_string(path):
+    """They are functions of modules in compiler/runtime/, where tools see them."""
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert not [text for text in texts if re.search(r"^ *def \w+\(.*\n", text, re.M)]
+
+
 def test_optional_libraries_are_not_loaded():
     code = (
         "import sys, sympy_einsum as se\n"

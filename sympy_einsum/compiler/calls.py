@@ -5,11 +5,10 @@ No string that a user chose reaches Python's compiler.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
-from numbers import Number
+from functools import cache, lru_cache, partial
+from numbers import Integral, Number
 from threading import RLock
 from types import CodeType, MethodType, ModuleType
 from typing import Any, Protocol, TypeAlias
@@ -17,8 +16,15 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from sympy import Expr, Integer
 
-from ..core import ShapeError, TensorError, UnsupportedError, collector_paused, tuning
-from ..expressions import shape_of
+from ..core import (
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    collector_paused,
+    postorder,
+    tuning,
+)
+from ..expressions import MatrixPower, shape_of
 from .backends import BACKENDS, Backend
 from .emit.modules import Block, SourceModule, kernel_module
 from .emit.writer import Body
@@ -27,6 +33,7 @@ from .ir.plans import Cost, Plan, plan_cost
 from .kernel_calls import Kernels
 from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
+from .semirings.backends import positions_in
 
 # A line of a function, or several.
 Line: TypeAlias = str | Block
@@ -88,15 +95,15 @@ class Compiled:
             else:
                 lines, namespace = [_call("_first", quick)], {}
                 namespace["_first"] = _FastPath(quick, plan, self, namespace)
-            namespace["again"] = _Later(*general, namespace)
+            namespace["fallback"] = _LazilyCompiled(*general, namespace)
             program = quick
         function = _run(program.module("function", lines, ["_"]), namespace, program.backend)
         function.source = source.text
         function.cost = _cost_by_order(program, deciding) if deciding else _cost_of(plan)
         function.cost.__qualname__ = "cost"
-        told = "\n".join(program.signature.documented())
+        arguments = "\n".join(program.signature.documented())
         function.__doc__ = (
-            f"Generated from {len(program.exprs)} expression(s).\n\n{told}\n\n{source.text}"
+            f"Generated from {len(program.exprs)} expression(s).\n\n{arguments}\n\n{source.text}"
         )
         bound: Any = MethodType(function, self)
         self.function = bound
@@ -159,9 +166,9 @@ def _computing(
         "try:",
         *body.block(1),
         "except (TypeError, ArithmeticError, IndexError, AttributeError):",
-        f"    {_call('again', program)}",
+        f"    {_call('fallback', program)}",
     ]
-    return lines, {**body.constants, **_called(program), "again": _SecondTry(program, plan)}
+    return lines, {**body.constants, **_called(program), "fallback": _Deoptimised(program, plan)}
 
 
 def _calling(
@@ -175,35 +182,36 @@ def _calling(
     def run(text: str, path: str, namespace: dict[str, Any]) -> None:
         _exec([compile(text, path, "exec")], namespace, program.backend)
 
-    for_complex = program.backend.for_complex or type(program.backend)
-    modules = {
-        False: kernel_module(program.backend, kernel),
-        True: kernel_module(for_complex(), kernel),
-    }
-    kernels = Kernels(modules, kernel, run, program.backend.is_complex)
+    backends = program.backend.by_type
+    kernels = Kernels(
+        kernel,
+        {kind: partial(kernel_module, backend(), kernel) for kind, backend in backends.items()},
+        run,
+        program.backend.is_complex,
+    )
     arrays = [own for own, is_array in kernel.numbers(signature) if is_array]
     kind = quote("{0}.dtype", name(arrays[0])) if arrays else name("kind")
     function = subscript(name("compute"), [kind])
     types = (kind, quote("{0}.type", kind))
     calling = kernel.calling(signature, program.layout, function, types)
-    again = f"    {_call('again', program)}"
+    fallback = f"    {_call('fallback', program)}"
     # A kernel would round what isn't an integer.
     integers = [f"type({own}) is not int" for own in kernel.integers(signature)]
     lines: list[Line] = [
         # Arrays of zeros are made before the kernel compares lengths.
         *(checks if signature.given else ()),
         f"if {' or '.join(['compute.converts', *integers])}:",
-        again,
+        fallback,
         "try:",
         *[f"    {line}" for line in calling],
         "except (TypeError, ValueError, IndexError, AttributeError):",
-        again,
+        fallback,
     ]
     retry = [*checks, *kernel.calling(signature, program.layout, name("converted"))]
     namespace = {**kernel.constants, **_called(program), "kind": np.dtype(float), "np": np}
     second = {**namespace, "converted": kernels.converted}
     converting = _Converting(program, retry, second)
-    return lines, {**namespace, "compute": kernels, "again": converting}
+    return lines, {**namespace, "compute": kernels, "fallback": converting}
 
 
 def _computing_quickly(program: Compilation, plan: Plan) -> tuple[list[Line], dict[str, object]]:
@@ -230,7 +238,7 @@ def _checked_quickly(
     program: Compilation, lines: Sequence[Line], used: Collection[str], few: Sequence[str] = ()
 ) -> list[Line]:
     """Return lines, which use some variables, for arguments of doubles; other arguments and errors
-    are left to the fallback, under the name ``again``."""
+    are left to the fallback, under the name ``fallback``."""
     reads, tests = program.quick_checks(used)
     return [
         "try:",
@@ -239,7 +247,7 @@ def _checked_quickly(
         *lines,
         "except (AttributeError, ArithmeticError, IndexError, TypeError, ValueError):",
         "    pass",
-        _call("again", program),
+        _call("fallback", program),
     ]
 
 
@@ -350,10 +358,11 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         return self.compiled[source.text]
 
 
-class _SecondTry:
-    """Called where a function has failed. Operands of several types can't be overwritten, and
-    Python's numbers can't be divided by zero: then other code, compiled when it is first needed,
-    computes the same. What is left is an error; it is explained if an argument is the cause."""
+class _Deoptimised:
+    """The fallback of a function that has failed. Operands of several types can't be overwritten,
+    and Python's numbers can't be divided by zero: then code without these optimisations, compiled
+    when it is first needed, computes the result. Any other error is raised, with an explanation if
+    an argument is the cause."""
 
     def __init__(self, program: Compilation, plan: Plan):
         self.program = program
@@ -403,9 +412,9 @@ class _FastPath:
         return bound(*values)
 
 
-class _Later:
-    """A function that is compiled when it is first needed, and then has the name ``again`` where
-    this had it."""
+class _LazilyCompiled:
+    """The fallback of the float64 fast path: a function that is compiled when it is first called,
+    and then takes the name ``fallback`` itself."""
 
     def __init__(
         self,
@@ -423,13 +432,14 @@ class _Later:
         module = self.program.module("function", self.lines)
         # Threads that need it at once compile it each for itself.
         function = _run(module, dict(self.namespace), self.program.backend)
-        self.users["again"] = function
+        self.users["fallback"] = function
         return function(*values)
 
 
 class _Converting:
-    """Called where a kernel hasn't taken the arguments, or those of the call before: checks and
-    converts them first. What is left is an error; it is explained if an argument is the cause."""
+    """The fallback of a kernel that hasn't taken the arguments, or those of the call before: checks
+    and converts them first. Any other error is raised, with an explanation if an argument is the
+    cause."""
 
     def __init__(self, program: Compilation, lines: Sequence[str], namespace: dict[str, object]):
         self.program = program
@@ -449,12 +459,11 @@ class _Converting:
 
 def _explained(error: Exception, program: Compilation, values: Sequence[object]) -> Exception:
     """Return an error that explains what is wrong with the arguments; else the error itself."""
-    if isinstance(error, IndexError | TypeError) and _OF_POSITIONS.search(str(error)):
+    if isinstance(error, IndexError | TypeError) and not _has_integers(program, values):
         return TensorError(f"positions and exponents of matrices must be integers: {error}")
     if isinstance(error, IndexError):
-        if "another length" in str(error):
-            return ShapeError(str(error))
-        return ShapeError(f"a position is outside of its axis: {error}")
+        own = None if program.request.check else _shape_error(program, values)
+        return own or ShapeError(f"a position is outside of its axis: {error}")
     for symbol, value in zip(program.signature.symbols, values, strict=True):
         kind = getattr(getattr(value, "dtype", None), "kind", "")
         if not hasattr(value, "dtype") and not isinstance(value, Number):
@@ -476,16 +485,40 @@ def _explained(error: Exception, program: Compilation, values: Sequence[object])
     return error
 
 
+def _has_integers(program: Compilation, values: Sequence[object]) -> bool:
+    """Tell whether the positions and the exponents of matrices are integers, as far as they can be
+    computed alone."""
+    powers = [node for node in postorder(program.exprs) if isinstance(node, MatrixPower)]
+    integers = [*positions_in(program.exprs), *dict.fromkeys([node.exponent for node in powers])]
+    if not integers:
+        return True
+    request = program.request._replace(exprs=integers, semiring=None, structured=None)
+    if program.backend.is_compiled:
+        request = request._replace(backend="numpy")
+    try:
+        found = Compiled(request).function(*values)
+    except (TensorError, TypeError, ArithmeticError, IndexError):
+        return True
+    return all(isinstance(own, Integral) or "int" in _type_name(own) for own in found)
+
+
+def _type_name(value: object) -> str:
+    return str(getattr(value, "dtype", ""))
+
+
+def _shape_error(program: Compilation, values: Sequence[object]) -> ShapeError | None:
+    """Return the error of the arguments' orders and axis lengths, if they don't fit."""
+    module = program.module("function", [*program.checks("ShapeError"), "return None"])
+    try:
+        _run(module, dict(CHECKING), program.backend)(*values)
+    except ShapeError as error:
+        return error
+    return None
+
+
 def _is_of(kind: type, backend: Backend | type[Backend]) -> bool:
     """Tell whether a library's arrays are of a type, as far as its package tells."""
     return not backend.packages or kind.__module__.partition(".")[0] in backend.packages
-
-
-# Libraries' errors on positions and exponents of matrices that aren't integers.
-_OF_POSITIONS = re.compile(
-    r"must be of integer|used as ind|to dtype\('int64'\)|only integers|"
-    r"must be an integer|must be int, "
-)
 
 
 class ByArguments:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import sys
 import tempfile
 import time
@@ -26,30 +25,41 @@ from .emit.kernels import KernelText
 
 # Executes a text as that of a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]
-# The types of numbers that there are kernels for.
-TYPES = tuple(np.dtype(name) for name in ("float64", "float32", "complex128", "complex64"))
 # Types that need no look.
 NUMBERS = (float, np.float64)
 
 
 class Kernels(dict[np.dtype, Any]):
-    """The compiled functions by the type of the numbers; ``modules`` are the texts of those for
-    real and for complex ones. ``converts`` tells that arguments of the last call had to be
-    converted: the next ones are converted at once, because it takes Numba far longer to refuse
-    them. Where there are complex numbers in what is computed (``is_complex``), all are.
+    """The compiled kernels by the type of the numbers.
+
+    Attributes
+    ==========
+
+    kernel : what the kernels have in common
+    texts : functions that return the source of the module of a kernel, by the names of types
+    run : executes a source
+    is_complex : whether complex numbers are computed with, whatever the arguments are
+    converts : whether the arguments of the last call had to be converted; then those of the next
+        are converted at once, since it takes Numba far longer to refuse them
     """
 
-    def __init__(self, modules: Mapping[bool, str], kernel: KernelText, run: Run, is_complex: bool):
+    def __init__(
+        self,
+        kernel: KernelText,
+        texts: Mapping[str, Callable[[], str]],
+        run: Run,
+        is_complex: bool,
+    ):
         super().__init__()
-        self.modules = modules
         self.kernel = kernel
+        self.texts = texts
         self.run = run
         self.lock = RLock()
         self.is_complex = is_complex
         self.converts = is_complex
 
     def __missing__(self, kind: np.dtype) -> Any:
-        if kind not in TYPES:
+        if kind.name not in self.texts or not kind.isnative:
             raise TypeError(f"no code for the type {kind}")
         with self.lock:
             if kind not in self:
@@ -58,8 +68,7 @@ class Kernels(dict[np.dtype, Any]):
 
     def _compiled(self, kind: np.dtype) -> Any:
         numba = import_module("numba")
-        text = self.modules[kind.kind == "c"]
-        text = re.sub(r"(?m)^dtype = np\.\w+$", f"dtype = np.{kind.name}", text, count=1)
+        text = self.texts[kind.name]()
         types = [
             self._type(numba, order, np.dtype(np.int64) if is_integer else kind)
             for order, is_integer in self.kernel.arguments

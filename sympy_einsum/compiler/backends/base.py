@@ -73,6 +73,8 @@ class Backend(Library):
     # The backends for complex numbers and for the float64 fast path, if they differ.
     for_complex: ClassVar[type[Backend] | None] = None
     for_doubles: ClassVar[type[Backend] | None] = None
+    # The backends of kernels by the type of the numbers, if it compiles kernels.
+    by_type: ClassVar[Mapping[str, type[Backend]]] = {}
     # Whether it is the one for doubles.
     is_of_doubles: ClassVar[bool] = False
     # Whether its functions take its own numbers only.

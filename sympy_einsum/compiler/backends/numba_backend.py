@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ...core import tuning
-from ..runtime.numba_helpers import COMPLEX, SUPPORT
+from ..runtime.numba_helpers import COMPLEX, SUPPORT, of_type
 from .base import Backend
 from .scalars import CHOICES
 
@@ -48,10 +48,22 @@ class NumbaBackend(Backend):
     special: ClassVar = ()
 
 
-class ForComplexNumbers(NumbaBackend):
-    """Numba's backend for complex numbers."""
-
-    support: ClassVar = {**SUPPORT, **COMPLEX}
+class _OfFloat32(NumbaBackend):
+    support: ClassVar = {**SUPPORT, **of_type("float32")}
 
 
-NumbaBackend.for_complex = ForComplexNumbers
+class _OfComplex128(NumbaBackend):
+    support: ClassVar = {**SUPPORT, **COMPLEX, **of_type("complex128")}
+
+
+class _OfComplex64(NumbaBackend):
+    support: ClassVar = {**SUPPORT, **COMPLEX, **of_type("complex64")}
+
+
+NumbaBackend.for_complex = _OfComplex128
+NumbaBackend.by_type = {
+    "float64": NumbaBackend,
+    "float32": _OfFloat32,
+    "complex128": _OfComplex128,
+    "complex64": _OfComplex64,
+}

@@ -33,7 +33,7 @@ from .index_bounds import given_lengths
 from .printer import printed
 
 # Names that generated code uses itself, besides those of its backend.
-RESERVED = {"again", "axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fits"}
+RESERVED = {"axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fallback", "fits"}
 RESERVED |= {"_first", "function", "rows"}
 RESERVED |= {"compressed", "hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}

@@ -88,5 +88,10 @@ SUPPORT: dict[str, Helper] = {
 # Helpers that are others for complex numbers.
 COMPLEX: dict[str, Helper] = helpers(
     ".numba_complex",
-    *("exp", "expm1", "tanh", "log", "log1p", "dtype", "is_real", "spectrum", "from_spectrum"),
+    *("exp", "expm1", "tanh", "log", "log1p", "is_real", "spectrum", "from_spectrum"),
 )
+
+
+def of_type(kind: str) -> dict[str, Helper]:
+    """Return the type of the numbers that helper functions compute with."""
+    return helpers(".numba_types", "dtype", spelled={"np.float64": f"np.{kind}"})

@@ -118,6 +118,10 @@ def test_positions_are_integers():
         se.lambdify([p, x], se.gradient(x[p].sum() ** 2, x))([0, -6], np.ones(5))
     with pytest.raises(se.TensorError, match="must be integers"):
         taken(np.array([0.0, 1.0]), np.ones(5))
+    with pytest.raises(se.TensorError, match="must be integers"):
+        se.lambdify([p, x], x[p / 2])([0, 1], np.ones(5))
+    with pytest.raises(se.ShapeError, match="a position is outside of its axis"):
+        se.lambdify([p, x], x[se.argsort(x)[p]])([0, 5], np.ones(5))
 
 
 def test_the_gradient_of_an_embedding_is_added_up():
