@@ -6,7 +6,6 @@ A node is searched once, as far as its rules look, and not further.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -173,18 +172,20 @@ def _of_elementwise(node: Elementwise, around: Closed) -> Features:
 
 def _of_sum(node: TensorAdd, around: Closed) -> Features:
     cores = [split_coefficient(term)[1] for term in node.operands[: tuning.STABLE_TERMS + 1]]
-    found: set[Feature] = set(map(type, node.operands))
-    found |= _functions_near(cores)
-    seen: Counter[Operand] = Counter()
+    found: set[Feature] = {*map(type, node.operands), *map(type, cores)}
+    near = [*cores]
+    seen: list[Operand] = []
     for core in cores:
         found.update(map(type, getattr(core, "operands", ())))
-        inner = inlined_product(core).operands if isinstance(core, Einsum) else (core,)
-        found |= {type(core), *map(type, inner)}
-        found |= _functions_near([o for o in inner if isinstance(o, Elementwise)])
-        seen.update(
-            set(inlined_product(core, around).operands if isinstance(core, Einsum) else inner)
-        )
-    if seen and max(seen.values()) > 1:
+        if isinstance(core, Einsum):
+            inner = inlined_product(core).operands
+            found.update(map(type, inner))
+            near += [o for o in inner if isinstance(o, Elementwise)]
+            seen += {*inlined_product(core, around).operands}
+        else:
+            seen.append(core)
+    found |= _functions_near(near)
+    if len({*seen}) < len(seen):
         found.add(SHARED)
     return found
 

@@ -18,8 +18,10 @@ from ..analysis import (
 )
 from ..core import tuning
 from ..expressions import (
+    Einsum,
     Operand,
     TensorAdd,
+    View,
     contract,
     scale,
     tensor_sum,
@@ -37,10 +39,13 @@ def cancel_parts(node: TensorAdd, barriers: Closed) -> Operand | None:
     """
     if len(node.operands) > tuning.MAX_CANCELLED_TERMS:
         return None
-    given = [inlined_product(term) for term in node.operands]
-    if not any(_is_opened(operand) for product in given for operand in product.operands):
+    parts = [
+        inlined_product(term).operands if isinstance(term, (Einsum, View)) else (term,)
+        for term in node.operands
+    ]
+    if not any(_is_opened(operand) for operands in parts for operand in operands):
         return None
-    products = [with_common_output(product) for product in given]
+    products = [with_common_output(inlined_product(term)) for term in node.operands]
     axes = tuple(range(node.order))
     if any(product.output != axes for product in products):
         return None

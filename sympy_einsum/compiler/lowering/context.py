@@ -71,12 +71,13 @@ class Lowering(PlanBuilder):
             if self.uses[node.core] == 1 and self._has_own_factor(node.core)
         }
         results: dict[Operand, list[int]] = {}
-        seen: set[Operand] = set()
+        lowered: set[Operand] = set()
+        pending = iter(order)
         for root in roots:
-            for node in postorder([root], lambda n: [c for c in children(n) if c not in seen]):
-                if node not in seen:
-                    seen.add(node)
-                    self._lower(node)
+            while root not in lowered:
+                node = next(pending)
+                self._lower(node)
+                lowered.add(node)
             results.setdefault(root, []).append(self._result(root))
         return [results[expr].pop() for expr in exprs]
 

@@ -16,19 +16,22 @@ def overwritten(plan: Plan) -> dict[int, int]:
     Only arrays of two axes and more: for vectors it doesn't pay, but in a running total. What is
     written to is kept, and not copied before.
     """
-    last = _last_uses(plan)
-    found: dict[int, int] = {}
     added = [0] * len(plan.instructions)
-    sources = origins(plan.instructions)
+    candidates: list[int] = []
     for number, step in enumerate(plan.instructions):
         op, inputs, _, shape = step
         added[number] = 1 + added[inputs[0]] if op == "add" else 0
-        if not OPS[op].in_place(step):
-            continue
-        keeps = op == "writable"
-        if not keeps and len(shape) < 2 and (not shape or added[number] < tuning.MIN_RUNNING_SUMS):
-            continue
-        scaled = not keeps and any(not plan.instructions[k].shape for k in inputs)
+        is_large = len(shape) > 1 or (shape and added[number] >= tuning.MIN_RUNNING_SUMS)
+        if (op == "writable" or is_large) and OPS[op].in_place(step):
+            candidates.append(number)
+    if not candidates:
+        return {}
+    found: dict[int, int] = {}
+    last = _last_uses(plan)
+    sources = origins(plan.instructions)
+    for number in candidates:
+        op, inputs, _, shape = plan.instructions[number]
+        scaled = op != "writable" and any(not plan.instructions[k].shape for k in inputs)
         for place, k in enumerate(inputs):
             source = origin(plan.instructions, k, lambda op: op.is_whole)
             own = OPS[plan.instructions[source].op]

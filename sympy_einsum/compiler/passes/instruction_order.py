@@ -28,16 +28,17 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
     origin = origins(instructions)
     axes = [_count_axes(step) for step in instructions]
     for number, step in enumerate(instructions):
-        sources = {origin[k] for k in step.inputs}
-        needed = [*step.inputs, *[written[source] for source in sources if source in written]]
+        # A reduction has fewer axes than an operand.
+        is_reduction = max([axes[k] for k in step.inputs], default=0) > max(axes[number], 1)
+        place = number
+        if step.op in FREE or (is_reduction and not OPS[step.op].is_view):
+            sources = {origin[k] for k in step.inputs}
+            if any(instructions[source].op != "argument" for source in sources):
+                needed = [*step.inputs, *[written[s] for s in sources if s in written]]
+                place = max([after[k] for k in needed])
         if step.op == "write":
             written[origin[step.inputs[0]]] = number
-        # A reduction has fewer axes than an operand.
-        is_reduction = any(axes[k] > max(axes[number], 1) for k in step.inputs)
-        is_moved = step.op in FREE or (is_reduction and not OPS[step.op].is_view)
-        if is_moved:
-            is_moved = any(instructions[source].op != "argument" for source in sources)
-        after.append(max([after[k] for k in needed]) if is_moved else number)
+        after.append(place)
     return sorted(range(len(instructions)), key=lambda number: (after[number], number))
 
 
