@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import weakref
 from pathlib import Path
 
@@ -118,6 +119,25 @@ def test_caches_hold_a_bounded_number_of_bytes(name):
     LIVE.relieve()
     gc.collect()
     assert not any(C() is not None for C in constants)
+
+
+def test_texts_are_freed():
+    """The text of a constant goes with it, that of its transpose too."""
+    X = se.TensorSymbol("X", 100, 100)
+
+    def write(number):
+        C = se.Constant(np.random.default_rng(number).random((100, 100)))
+        assert len(str(se.gradient((C * X).sum() + (C @ X).sum(), X))) > 2e5
+
+    write(0)
+    tracemalloc.start()
+    for number in range(1, 20):
+        write(number)
+    LIVE.relieve()
+    gc.collect()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 1e6
 
 
 def resident():

@@ -142,12 +142,15 @@ class Form:
         extent: tuple[int, int] = (0, 0),
     ) -> Form:
         level = _LEVELS.get(kind, ATOM) if level is None else level
-        key = (kind, tuple(parts), data, axes, level, extent)
+        # By id, as a form lives as long as a form of which it is a part: a key that held the parts
+        # would keep a form alive for ever that holds its transpose.
+        key = (kind, tuple(map(id, parts)), data, axes, level, extent)
         known = _forms.get(key)
         if known is not None:
             return known
         self = object.__new__(cls)
-        self.kind, self.parts, self.data, self.axes, self.level, (size, depth) = key
+        self.kind, self.parts, self.data, self.axes, self.level = kind, (*parts,), data, axes, level
+        size, depth = extent
         self.size = 1 + size + sum([part.size for part in self.parts])
         self.depth = 1 + max([depth, *[part.depth for part in self.parts]])
         # The number of transposed matrices in the form.
