@@ -1,51 +1,83 @@
-"""The diffs of CONTRIBUTING.md apply, their examples hold, and so do the tests that they touch."""
+"""The diffs of CONTRIBUTING.md apply, their examples hold, and the tests that they touch pass."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-# A heading, a diff, and the example that shows what it does.
-ADDITIONS = {
-    heading: (diff, example)
-    for heading, diff, example in re.findall(
-        r"^## (Add [^\n]*)\n.*?```diff\n(.*?)```.*?```python\n(.*?)```", TEXT, re.S | re.M
-    )
-}
+# All that the commands of the page read.
+COPIED = ("sympy_einsum", "tests", "benchmarks", "docs")
+FILES = ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "pyproject.toml", "setup.cfg")
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git applies the diffs")
 
 
-def test_the_page_has_four_recipes():
-    assert [*ADDITIONS] == ["Add a function", "Add a rule", "Add a node", "Add a backend"]
+class Recipe(NamedTuple):
+    """A section of the page: a diff, commands to be run afterwards, an example."""
+
+    diff: str
+    commands: list[str]
+    example: str
+
+    @staticmethod
+    def of(section):
+        """Read a section."""
+        (diff,), (commands,), (example,) = (
+            re.findall(rf"^```{kind}\n(.*?)^```", section, re.S | re.M)
+            for kind in ("diff", "bash", "python")
+        )
+        return Recipe(diff, commands.splitlines(), example)
+
+
+RECIPES = {
+    heading: Recipe.of(section)
+    for heading, section in re.findall(r"^## (Add [^\n]*)\n(.*?)(?=^## )", TEXT, re.S | re.M)
+}
 
 
 def run(folder, *command):
+    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
-        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def applied(heading, folder):
-    """Copy the package and its tests to a folder, and apply a diff of the page."""
-    for name in ("sympy_einsum", "tests"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    (folder / "addition.diff").write_text(ADDITIONS[heading][0], encoding="utf-8")
-    apply = ["git", "apply", "--whitespace=nowarn", "addition.diff"]
-    subprocess.run(apply, cwd=folder, check=True)
+def test_the_page_has_four_recipes():
+    assert [*RECIPES] == ["Add a function", "Add a rule", "Add a node", "Add a backend"]
 
 
 @needs_git
-@pytest.mark.parametrize("heading", ADDITIONS)
+@pytest.mark.slow
+@pytest.mark.parametrize("heading", RECIPES)
 def test_additions_work(heading, tmp_path):
-    applied(heading, tmp_path)
-    (tmp_path / "example.txt").write_text(ADDITIONS[heading][1], encoding="utf-8")
+    """The tests that an addition touches need nothing that the page doesn't name."""
+    recipe = RECIPES[heading]
+    ignored = shutil.ignore_patterns("__pycache__", "api", "_build")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    for name in FILES:
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "addition.diff").write_text(recipe.diff, encoding="utf-8")
+    apply = ["git", "apply", "--whitespace=nowarn", "addition.diff"]
+    subprocess.run(apply, cwd=tmp_path, check=True)
+    (tmp_path / "example.txt").write_text(recipe.example, encoding="utf-8")
     run(tmp_path, "-m", "doctest", "-o", "NORMALIZE_WHITESPACE", "example.txt")
+    for command in recipe.commands:
+        name, *arguments = shlex.split(command)
+        options = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if name == "pytest" else []
+        run(tmp_path, *options, *arguments)

@@ -1,91 +1,29 @@
-"""A type of node that isn't ours, with its rows for every pass in one file."""
+"""The type of node that CONTRIBUTING.md adds in one file, with its rows for every pass."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import pytest
 import sympy
 from sympy import symbols
+from test_contributing import RECIPES
 
 import sympy_einsum as se
-from sympy_einsum.calculus.terms import Term
 from sympy_einsum.compiler import lambdify
-from sympy_einsum.convert.to_sums import EntryFormula
 from sympy_einsum.core import NODE_TABLES
-from sympy_einsum.expressions import Reshape, Selection, TensorExpr, contract, order_of
-from sympy_einsum.printing.forms import call
+from sympy_einsum.expressions import order_of
 
 n, m = symbols("n m", integer=True, positive=True)
 x, A = se.TensorSymbol("x", n), se.TensorSymbol("A", m, n)
 numbers = np.random.default_rng(0).standard_normal
 
-
-class Flip(TensorExpr):
-    """A tensor with the entries along its last axis in reverse order."""
-
-    __slots__ = ()
-    rearranges = True
-
-    @classmethod
-    def _build(cls, operands, data):
-        (tensor,) = operands
-        if isinstance(tensor, Flip):
-            return tensor.operands[0]
-        return cls._intern(operands, data, tensor.shape)
-
-    @property
-    def exchange(self):
-        """The matrix that flips."""
-        return Selection(self.shape[-1], self.shape[-1] - 1, -1, self.shape[-1])
-
-    @property
-    def spelled(self):
-        """The same as a product."""
-        axes = list(range(self.order))
-        lengths = {**dict(enumerate(self.shape)), self.order: self.shape[-1]}
-        terms = ((self.order, axes[-1]), [*axes[:-1], axes[-1]])
-        return contract((self.exchange, *self.operands), terms, [*axes[:-1], self.order], lengths)
-
-
-def flip(tensor):
-    return Flip._build((tensor,), ())
-
-
-def derivative(node, active):
-    axes = tuple(range(node.order))
-    lower = (*axes[:-1], node.order)
-    factors, labels, upper, kept = (node.exchange,), ((axes[-1], node.order),), axes, lower
-    yield Term(0, factors, labels, upper, kept)
-
-
-def entry(writer, node, at):
-    flipped = (*at[:-1], node.shape[-1] - 1 - at[-1])
-    return EntryFormula([(node.operands[0], flipped)], lambda v: v[0])
-
-
-def refused(node, images):
-    raise se.UnsupportedError("a flipped tensor isn't converted; spell it as a product")
-
-
-ROWS = {
-    "the derivative": derivative,
-    "the cost": lambda node: 0,
-    "numerical code": lambda builder, node: builder.value(node.spelled),
-    "the text": lambda node, below, form: form.call("flip", below[node.operands[0]].shown),
-    "the formula": lambda notation, node: call(
-        "flip", notation.of(node.operands[0]), axes=node.order
-    ),
-    "the drawing": lambda node: ["flip"],
-    "the explicit array": lambda node, operands, shape: np.flip(operands[0], axis=-1),
-    "the entry": entry,
-    "the matrix": refused,
-    "the array": refused,
-    "the value in a semiring": lambda node: True,
-    "the ordinary expression for a value in a semiring": lambda meaning, node, below: flip(*below),
-}
-for name, row in ROWS.items():
-    NODE_TABLES[name][Flip] = row
-NODE_TABLES["the formula of an entry"][Flip] = NODE_TABLES["the formula of an entry"][Reshape]
+# The file that the page adds.
+SOURCE = re.sub(r"^\+", "", RECIPES["Add a node"].diff.split("@@\n")[1], flags=re.M)
+NAMESPACE = {"__name__": "flip"}
+exec(SOURCE, NAMESPACE)
+Flip, flip = NAMESPACE["Flip"], NAMESPACE["flip"]
 
 
 def test_it_has_a_row_for_every_pass():

@@ -44,14 +44,14 @@ def test_every_kind_of_node_has_its_derivative_on_the_page():
 
 def test_every_rewriting_rule_is_on_the_page():
     text = (DOCS / "rewriting.md").read_text(encoding="utf-8")
-    for name, kinds in re.findall(r"^```\{rewriting-rules\} (\w+) (.*)$", text, re.M):
-        assert set(kinds.split()) <= rule_tables.vars_of(name).keys()
-    for name in rule_tables.TABLES:
-        found = re.findall(rf"^```\{{rewriting-rules\}} {name} (.*)$", text, re.M)
-        shown = {kind for kinds in found for kind in kinds.split()}
-        unseen = [k for label, k in rule_tables.vars_of(name).items() if label not in shown]
-        earlier = rule_tables.rules_of("normal") if name != "normal" else []
-        assert not [r for k in unseen for r in rule_tables.TABLES[name][k] if r not in earlier]
+    directives = re.findall(r"^```\{rewriting-rules\} (.*)$", text, re.M)
+    shown = {rule for arguments in directives for rule in rule_tables.rules_shown(arguments, text)}
+    assert shown == {rule for name in rule_tables.TABLES for rule in rule_tables.rules_of(name)}
+
+
+def test_every_backend_is_on_the_page():
+    text = (DOCS / "compiling.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'^\| `"(\w+)"` \|', text, re.M)) == sorted([*BACKENDS, "auto"])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -95,22 +96,28 @@ def plain(text: str | None) -> str:
 
 
 class RewritingRules(Generated):
-    """List the rules for some node types, without those of earlier tables."""
+    """List the rules for some node types; ``*`` stands for those that the page doesn't name."""
 
     required_arguments = 1
     optional_arguments = 20
 
     def lines(self) -> Iterator[str]:
-        name, kinds = self.arguments[0].split()[0], " ".join(self.arguments).split()[1:]
-        earlier = rules_of("normal") if name != "normal" else []
-        for rule in dict.fromkeys(r for kind in kinds for r in TABLES[name][vars_of(name)[kind]]):
-            if rule not in earlier:
-                yield from _rule_text(rule)
+        page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        for rule in rules_shown(" ".join(self.arguments), page):
+            yield from _rule_text(rule)
 
 
-def vars_of(name: str) -> dict[str, type]:
-    """Return the node types of a table by name."""
-    return {kind.__name__: kind for kind in TABLES[name]}
+def rules_shown(arguments: str, page: str) -> list[Rule]:
+    """Return the rules that a directive of a page lists, without those of earlier tables."""
+    name, *listed = arguments.split()
+    rows = {kind.__name__: rules for kind, rules in TABLES[name].items()}
+    if "*" in listed:
+        listed.remove("*")
+        named = " ".join(re.findall(rf"^```\{{rewriting-rules\}} {name} (.*)$", page, re.M)).split()
+        listed += [kind for kind in rows if kind not in named]
+    earlier = rules_of("normal") if name != "normal" else []
+    found = dict.fromkeys(rule for kind in listed for rule in rows[kind])
+    return [rule for rule in found if rule not in earlier]
 
 
 def rules_of(name: str) -> list[Rule]:

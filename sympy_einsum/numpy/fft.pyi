@@ -1,4 +1,4 @@
-"""Made from the rows of NumPy's namespace by tests/numpy_stubs.py."""
+"""Made from the rows of NumPy's namespace by tests/stubs.py."""
 
 from collections.abc import Callable, Sequence
 from typing import NoReturn

@@ -1,5 +1,4 @@
-"""The names of the scalar functions as editors and type checkers see them; the functions are made
-from the rows of the table, and a test holds this file against it."""
+"""The scalar functions, made from their rows by tests/stubs.py."""
 
 from .scalar_functions import ScalarFunction
 

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sympy import Expr
 
-from ...core import UnsupportedError
 from ..ir.code import (
     MATMUL,
     Code,
@@ -322,8 +321,8 @@ class Backend(Library):
         return self.created("zeros", [shape], kind)
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array to write to."""
-        return operands[0]
+        """The first operand as an array to write to; itself, if it is ours and of that type."""
+        return quote("{0}.astype({1}, copy={2})", operands[0], kind, not owned)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes a value of some order into a place for the sign 0, and adds or
@@ -447,7 +446,7 @@ class Backend(Library):
     def _exponential(self, operands: Codes) -> Code:
         """The exponential of each matrix, or its derivative in the directions that follow."""
         if not self.exponential:
-            raise UnsupportedError(f"backend {self.name!r} has no expm")
+            raise self.lacks("expm")
         return along(lambda X: call(self.exponential, X), operands)
 
     def decomposed(self, operands: Codes, name: str) -> Code:
@@ -491,9 +490,7 @@ class Backend(Library):
     def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
         """Zeros, to which something is added at positions."""
         if "scatter" not in self.support:
-            raise UnsupportedError(
-                f"backend {self.name!r} has no function that adds to entries at positions"
-            )
+            raise self.lacks("scatter, which adds to entries at positions")
         value, *positions = operands
         return call("scatter", value, lengths, *positions)
 

@@ -103,10 +103,6 @@ class CupyBackend(Backend):
         value = call("cp.asarray", operands[0], kind)
         return quote("cp.broadcast_to({0}, {1}).copy()", value, shape)
 
-    def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array to write to; itself, if it is ours and of that type."""
-        return quote("{0}.astype({1}, copy={2})", operands[0], kind, not owned)
-
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """The statement that writes into, or changes, the diagonal of an array that is cut."""
         view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts)

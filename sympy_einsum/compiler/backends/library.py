@@ -74,8 +74,10 @@ class Library:
     stably: ClassVar[str] = ', kind="stable"'
     # The function that gives the exponentials of matrices.
     exponential: ClassVar[str] = ""
-    # The special functions that it has, where it lacks many, or lacks.
+    # The special functions that it has, where it lacks many.
     special: ClassVar[Collection[str] | None] = None
+    # The functions that it lacks, which code is refused for: special ones by their names, NumPy's
+    # as ``np.maximum.accumulate``.
     lacking: ClassVar[Collection[str]] = ()
 
     # The templates of its code that were parsed, and whether they have functions of an order.
@@ -134,10 +136,17 @@ class Library:
         return cls._helpers[name]
 
     @classmethod
+    def lacks(cls, function: str) -> UnsupportedError:
+        """Return the error for a function that the library lacks."""
+        return UnsupportedError(f"backend {cls.name!r} has no function {function}")
+
+    @classmethod
     def _helper_spelling(cls, name: str) -> str | None:
         space, _, own = name.partition(".")
         if space != "xp" or not own:
             return None
+        if f"np.{own}" in cls.lacking:
+            raise cls.lacks(f"np.{own}")
         return cls.renamed.get(f"np.{own}", None if "." in own else f"{cls.xp}.{own}")
 
     def code(self, template: str, *fields: Any) -> Code:
@@ -157,7 +166,11 @@ class Library:
 
     @classmethod
     def _spelled(cls, node: Any) -> Code | None:
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        if not isinstance(node, ast.Attribute):
+            return None
+        if cls.lacking and dotted_name(node) in cls.lacking:
+            raise cls.lacks(dotted_name(node))
+        if not isinstance(node.value, ast.Name):
             return None
         space, name = node.value.id, node.attr
         if space not in ("np", "special") or cls._function_of_order(node):
@@ -174,7 +187,7 @@ class Library:
         if space == "np":
             return f"{cls.xp}.{name}"
         if name in cls.lacking or (cls.special is not None and name not in cls.special):
-            raise UnsupportedError(f"backend {cls.name!r} has no function {name}")
+            raise cls.lacks(name)
         return f"{space}.{name}"
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from libraries import EVERY
+from libraries import EVERY, functions_may_be_lacking
 from sympy import symbols
 
 import sympy_einsum as se
@@ -41,8 +41,9 @@ def test_sums_have_their_values(backend):
     for lengths in ((4, 5, 6), (4, 0, 3), (1, 2, 3)):
         values = data(lengths)
         for own, reference in zip(SUMS, expected(*values), strict=True):
-            found = se.lambdify(ARGUMENTS, own, backend)(*map(library.into, values))
-            np.testing.assert_allclose(library.back(found), reference, atol=1e-12)
+            with functions_may_be_lacking(backend):
+                found = se.lambdify(ARGUMENTS, own, backend)(*map(library.into, values))
+                np.testing.assert_allclose(library.back(found), reference, atol=1e-12)
 
 
 def test_integers_and_single_precision_become_what_is_wider():

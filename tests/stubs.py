@@ -1,6 +1,6 @@
-"""Stubs of NumPy's namespace, by which editors and type checkers know its functions.
+"""Write the names and types of functions that are made from rows for editors and type checkers.
 
-``python tests/numpy_stubs.py`` writes them; a test holds them against the rows.
+``python tests/stubs.py`` writes the files; a test compares them with the rows.
 """
 
 import inspect
@@ -12,7 +12,13 @@ from sympy_einsum.numpy._entrywise import Ufunc
 from sympy_einsum.numpy._namespace import ALIASES, FFT, FUNCTIONS, LINALG, VALUES
 
 FOLDER = Path(snp.__file__).parent
-HEAD = '''"""Made from the rows of NumPy's namespace by tests/numpy_stubs.py."""
+OPERATIONS = Path(ops.__file__).parent
+SCALARS = '''"""The scalar functions, made from their rows by tests/stubs.py."""
+
+from .scalar_functions import ScalarFunction
+
+'''
+HEAD = '''"""Made from the rows of NumPy's namespace by tests/stubs.py."""
 
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -36,7 +42,7 @@ from ._rows import Axes, Lengths
 
 
 def stub(functions, head, names=()):
-    """The text of a stub: operations by their names, all others by their signatures."""
+    """Return the text of a stub: operations by their names, all others by their signatures."""
     operations = [name for name, own in functions.items() if own is getattr(ops, name, None)]
     lines = [*names]
     for name, own in sorted(functions.items()):
@@ -62,7 +68,7 @@ def _signature(function):
 
 
 def stubs():
-    """The texts of the stubs, by their paths."""
+    """Return the texts of the files by their paths."""
     packages = "from . import fft as fft, linalg as linalg\nfrom ._entrywise import Ufunc\n"
     head = HEAD.replace("from ._rows", f"{packages}from ._rows")
     head = head.replace(
@@ -70,6 +76,8 @@ def stubs():
     )
     values = [f"{name}: {'None' if value is None else 'Expr'}" for name, value in VALUES.items()]
     return {
+        OPERATIONS / "scalar_names.py": SCALARS
+        + "".join(f"{name}: ScalarFunction\n" for name in sorted(ops.FUNCTIONS)),
         FOLDER / "__init__.pyi": stub(FUNCTIONS, head, values),
         FOLDER / "linalg.pyi": stub(LINALG, HEAD, ["__all__: list[str]"]),
         FOLDER / "fft.pyi": stub(FFT, HEAD, ["__all__: list[str]"]),
