@@ -144,12 +144,12 @@ def floats(expr: Operand) -> Value:
     return found if is_tensor(expr) else found.item()
 
 
-def number(scalar: TensorExpr) -> Expr:
+def number_of(scalar: TensorExpr) -> Expr:
     """Evaluate a scalar node without free symbols to a number of SymPy's, kept at the node."""
-    if number not in scalar.memory:
+    if number_of not in scalar.memory:
         exact = exact_value(scalar)
-        scalar.memory[number] = sympify(floats(scalar)) if exact is None else exact
-    return scalar.memory[number]
+        scalar.memory[number_of] = sympify(floats(scalar)) if exact is None else exact
+    return scalar.memory[number_of]
 
 
 def with_numbers(expr: Operand) -> Operand:
@@ -160,7 +160,7 @@ def with_numbers(expr: Operand) -> Operand:
         done = rebuild(node, below) if below else node
         if not (isinstance(done, TensorExpr) and done.is_number):
             return done
-        value = number(done)
+        value = number_of(done)
         return value if value.is_Number else done
 
     return transform([expr], visit)[0]

@@ -18,7 +18,7 @@ from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 from sympy import Symbol
 
-from .commandline import ReportRequest, derivatives, question
+from .commandline import ReportRequest, differentiate, question
 from .core import TensorError
 from .expressions import Operand, TensorSymbol
 from .languages import SYNTAXES
@@ -59,7 +59,7 @@ class EinsumMagics(Magics):
         )
         try:
             read = question(request)
-            found = [derivatives(request, e, read.variables[x])[0][-1] for e, x in read.requested]
+            found = [differentiate(request, e, read.variables[x])[0][-1] for e, x in read.requested]
         except TensorError as error:
             raise UsageError(str(error)) from None
         answers = found or [*read.expressions]

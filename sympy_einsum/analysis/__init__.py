@@ -22,7 +22,7 @@ from .features import (
     is_denominator as is_denominator,
 )
 from .inlined_products import (
-    Closed as Closed,
+    Barriers as Barriers,
     Product as Product,
     Surroundings as Surroundings,
     UpToSign as UpToSign,

@@ -22,7 +22,7 @@ from ..expressions import (
     View,
     split_coefficient,
 )
-from .inlined_products import Closed, as_powers, components, inlined_product
+from .inlined_products import Barriers, as_powers, components, inlined_product
 from .properties import has_declared_symmetry, has_symmetry, is_symmetric
 
 # An operand is inlined, a base or an operand occurs twice, operands aren't connected, a matrix is
@@ -111,7 +111,7 @@ def is_denominator(operand: Operand) -> bool:
     return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
 
 
-def _of_product(node: Einsum, around: Closed) -> Features:
+def _of_product(node: Einsum, around: Barriers) -> Features:
     product = inlined_product(node, around)
     operands = product.operands
     nested = [own for own in node.operands if type(own) is Einsum]
@@ -146,7 +146,7 @@ def _of_product(node: Einsum, around: Closed) -> Features:
     return found
 
 
-def _of_view(node: View, around: Closed) -> Features:
+def _of_view(node: View, around: Barriers) -> Features:
     core = node.core
     if core is None:
         return ()
@@ -164,13 +164,13 @@ def _of_view(node: View, around: Closed) -> Features:
     return found
 
 
-def _of_elementwise(node: Elementwise, around: Closed) -> Features:
+def _of_elementwise(node: Elementwise, around: Barriers) -> Features:
     found: set[Feature] = {type(operand) for operand in node.operands}
     found |= _functions_near([node])
     return found
 
 
-def _of_sum(node: TensorAdd, around: Closed) -> Features:
+def _of_sum(node: TensorAdd, around: Barriers) -> Features:
     cores = [split_coefficient(term)[1] for term in node.operands[: tuning.STABLE_TERMS + 1]]
     found: set[Feature] = {*map(type, node.operands), *map(type, cores)}
     near = [*cores]
@@ -190,7 +190,7 @@ def _of_sum(node: TensorAdd, around: Closed) -> Features:
     return found
 
 
-def _of_scalar(node: Basic, around: Closed) -> Features:
+def _of_scalar(node: Basic, around: Barriers) -> Features:
     """Return the types of the parts of a stock scalar, as deep as the stable forms; long products
     are no part of any."""
     found: set[Feature] = {type(node)}
@@ -206,11 +206,11 @@ def _of_scalar(node: Basic, around: Closed) -> Features:
     return found
 
 
-def _of_operands(node: TensorExpr, around: Closed) -> Features:
+def _of_operands(node: TensorExpr, around: Barriers) -> Features:
     return {type(operand) for operand in node.operands}
 
 
-_SEARCH: tuple[tuple[type, Callable[[Any, Closed], Features]], ...] = (
+_SEARCH: tuple[tuple[type, Callable[[Any, Barriers], Features]], ...] = (
     (View, _of_view),
     (Einsum, _of_product),
     (Elementwise, _of_elementwise),
@@ -220,10 +220,10 @@ _SEARCH: tuple[tuple[type, Callable[[Any, Closed], Features]], ...] = (
 )
 
 
-_search_of: dict[type, Callable[[Any, Closed], Features]] = {}
+_search_of: dict[type, Callable[[Any, Barriers], Features]] = {}
 
 
-def features(node: Operand, around: Closed) -> Features:
+def features(node: Operand, around: Barriers) -> Features:
     """Return the features of a node."""
     kind = type(node)
     if kind not in _search_of:

@@ -36,7 +36,7 @@ from ..expressions import (
 from .cost_model import cost
 
 # Nodes that aren't inlined, and sums up to their signs.
-Closed: TypeAlias = Container[Operand]
+Barriers: TypeAlias = Container[Operand]
 # The terms of a sum, the same for its opposite, and which of the two it is.
 UpToSign: TypeAlias = tuple[tuple[tuple[Operand, Expr], ...], bool]
 
@@ -203,7 +203,7 @@ def components(subscripts: Sequence[Collection[int]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def inlined_product(node: Operand, barriers: Closed = ()) -> Product:
+def inlined_product(node: Operand, barriers: Barriers = ()) -> Product:
     """A tensor expression as a product: what is none is its own only operand. Dense products
     inside are inlined unless they are ``barriers`` or occur twice, as in the square (A x)·(A x)."""
     if not isinstance(barriers, Surroundings):
@@ -213,7 +213,7 @@ def inlined_product(node: Operand, barriers: Closed = ()) -> Product:
     return barriers.products[node]
 
 
-def _inlined(node: Operand, barriers: Closed) -> Product:
+def _inlined(node: Operand, barriers: Barriers) -> Product:
     if isinstance(node, View):
         scalars, operands = node.scalars, node.operands[len(node.scalars) :]
         subscripts = list(node.subscripts[len(scalars) :])
@@ -248,7 +248,7 @@ def factors_of(node: Operand) -> tuple[Operand, ...]:
     return core.operands if type(core) is Einsum else node.operands
 
 
-def is_inlined(inner: Operand, operands: Sequence[Operand], barriers: Closed) -> bool:
+def is_inlined(inner: Operand, operands: Sequence[Operand], barriers: Barriers) -> bool:
     """Tell whether an operand is a dense product that is inlined among these operands."""
     if (
         type(inner) is not Einsum
@@ -289,7 +289,7 @@ def frontier(products: Iterable[Product]) -> set[Operand]:
     return found
 
 
-def pays(new: Operand, node: Operand, barriers: Closed, made: Collection[Operand] = ()) -> bool:
+def pays(new: Operand, node: Operand, barriers: Barriers, made: Collection[Operand] = ()) -> bool:
     """Tell whether the result of a rule for a product, inlined however far, costs no more; barrier
     nodes are free, and so are the operands of the product except those in ``made``."""
     known = (

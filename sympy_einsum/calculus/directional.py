@@ -18,7 +18,15 @@ from ..expressions import (
 from ..operations import tensordot
 from ..rules import stabilise, tidy
 from .layouts import check_layout
-from .operators import Listed, Options, as_function, as_scalar, as_variable, gradient, listed
+from .operators import (
+    Listed,
+    Options,
+    as_function,
+    as_scalar_function,
+    as_variable,
+    gradient,
+    listed,
+)
 from .sweeps import check_mode, pullback, pushforward, sweep
 
 
@@ -137,7 +145,7 @@ def hvp(
     >>> se.hvp(x @ A @ x, x, v) == A @ v + v @ A
     True
     """
-    first = gradient(as_scalar(f, "hvp"), x, mode=mode, layout=layout, simplify=simplify)
+    first = gradient(as_scalar_function(f, "hvp"), x, mode=mode, layout=layout, simplify=simplify)
     return jvp(first, x, v, simplify=simplify)
 
 

@@ -26,7 +26,7 @@ from .linear_actions import CARRIERS
 from .operators import Listed, as_function, as_variable, listed
 from .point_free import LATEX, TEXT, Style, map_text
 from .steps import Carried, TermMap
-from .sweeps import Graph, term_lengths, total
+from .sweeps import Graph, accumulated, term_lengths
 
 
 class Line(NamedTuple):
@@ -141,7 +141,7 @@ class LinearMap:
         for line in self._lines:
             parts = [(step, found[source]) for step, source in line.steps]
             made = [step.applied(value, inner) for step, value in parts if value is not None]
-            found.append(total(made) if made else None)
+            found.append(accumulated(made) if made else None)
         results = [None if number is None else found[number] for number in self._results]
         pairs = zip(results, self.codomain, strict=True)
         return [Zeros(*shape, *inner) if value is None else value for value, shape in pairs]

@@ -362,7 +362,7 @@ def gradient(
     ((m, n), (n,))
     """
     check_layout(layout)
-    f = as_scalar(f, "gradient")
+    f = as_scalar_function(f, "gradient")
     if not trace:
         return jacobian(f, x, mode=mode, simplify=simplify)
     variables = tuple([as_variable(v) for v in listed(x)])
@@ -409,11 +409,11 @@ def hessian(
     >>> se.hessian(x @ A @ x, x) == A + A.T
     True
     """
-    first = gradient(as_scalar(f, "hessian"), x, mode=mode, simplify=simplify)
+    first = gradient(as_scalar_function(f, "hessian"), x, mode=mode, simplify=simplify)
     return jacobian(first, x, mode=mode, layout=layout, simplify=simplify)
 
 
-def as_scalar(f: TensorLike, name: str) -> Operand:
+def as_scalar_function(f: TensorLike, name: str) -> Operand:
     f = as_function(f)
     if order_of(f):
         raise ShapeError(

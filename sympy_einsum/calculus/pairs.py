@@ -14,7 +14,7 @@ from ..core import tuning
 from ..expressions import Einsum, Operand, contract_part
 
 
-def is_long(node: Operand, active: Callable[[Operand], bool]) -> bool:
+def has_long_product_rule(node: Operand, active: Callable[[Operand], bool]) -> bool:
     """Tell whether the derivative of a product by its active operands has very many factors."""
     operands = node.operands if isinstance(node, Einsum) else node.args if node.is_Mul else ()
     if len(operands) ** 2 <= tuning.MAX_PRODUCT_RULE_OPERANDS:
@@ -23,12 +23,12 @@ def is_long(node: Operand, active: Callable[[Operand], bool]) -> bool:
     return count > 1 and len(operands) * count > tuning.MAX_PRODUCT_RULE_OPERANDS
 
 
-def in_pairs(node: Operand) -> Operand:
+def product_of_pairs(node: Operand) -> Operand:
     """A product of more than two operands as a product of products of two.
 
     >>> import sympy_einsum as se
     >>> (A, B), x = se.tensors("A B", 9, 9), se.TensorSymbol("x", 9)
-    >>> in_pairs(se.einsum("ij,jk,k->i", A, B, x)) == A @ (B @ x)
+    >>> product_of_pairs(se.einsum("ij,jk,k->i", A, B, x)) == A @ (B @ x)
     True
     """
     is_node = isinstance(node, Einsum)

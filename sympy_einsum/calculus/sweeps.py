@@ -50,10 +50,10 @@ from ..expressions import (
 from ..rules import Step, stabilise, tidy
 from .choices import inline_operands
 from .linear_actions import CARRIERS
-from .pairs import in_pairs, is_long
+from .pairs import has_long_product_rule, product_of_pairs
 from .reshaped_ends import by_ends
 from .row_differences import splits_differences, with_exact_zeros
-from .terms import Term, scalar_children, terms
+from .terms import Term, stock_operands, terms
 
 MODES = ("reverse", "forward", "cross-country", "auto")
 
@@ -66,7 +66,7 @@ def inputs_of(node: Operand) -> tuple[Operand, ...]:
             if node.is_locally_constant
             else (softmax_inside_log(node) or inline_operands(node)).operands
         )
-    return () if is_variable(node) or not node.args else scalar_children(node)
+    return () if is_variable(node) or not node.args else stock_operands(node)
 
 
 class Graph:
@@ -84,7 +84,9 @@ class Graph:
         self._below: dict[Operand, tuple[Operand, ...]] = {}
         self._walk(roots, wrt)
         is_active = self.active.__contains__
-        self._pairs = {n: in_pairs(n) for n in self.order if is_long(n, is_active)}
+        self._pairs = {
+            n: product_of_pairs(n) for n in self.order if has_long_product_rule(n, is_active)
+        }
         if self._pairs:
             self._below.clear()
             self._walk(roots, wrt)
@@ -142,7 +144,7 @@ def _lengths(*pairs: tuple[Sequence[int], Sequence[Expr]]) -> dict[int, Expr]:
     return {label: n for labels, shape in pairs for label, n in zip(labels, shape, strict=True)}
 
 
-def total(contributions: Sequence[Operand]) -> Operand:
+def accumulated(contributions: Sequence[Operand]) -> Operand:
     """Return the sum of tensors of one shape, or of scalars."""
     return contributions[0] if len(contributions) == 1 else total_of(contributions)
 
@@ -175,7 +177,7 @@ def pullback(
     for node in reversed(graph.order):
         if node not in contributions or node in variables or node not in graph.active:
             continue
-        cotangent = total(contributions.pop(node))
+        cotangent = accumulated(contributions.pop(node))
         if type(node) in CARRIERS:
             for k, operand in enumerate(node.operands):
                 if operand in graph.active:
@@ -197,7 +199,7 @@ def pullback(
                 rule = f"pullback of {_rule_name(node)}"
                 steps.append(Step(rule, cotangent, contribution, node))
     return [
-        total(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
+        accumulated(contributions[v]) if v in contributions else Zeros(*outer_shape, *shape_of(v))
         for v in wrt
     ]
 
@@ -220,7 +222,7 @@ def pushforward(
             continue
         if type(node) in CARRIERS:
             push = CARRIERS[type(node)].pushforward
-            tangent_of[node] = total(
+            tangent_of[node] = accumulated(
                 [
                     push(node, k, tangent_of[operand], tuple(inner))
                     for k, operand in enumerate(node.operands)
@@ -245,7 +247,9 @@ def pushforward(
             operand_tangents = [tangent_of[below[term.operand]] for term in used]
             pairs = zip(operand_tangents, contributions, strict=True)
             steps.extend(Step(rule, before, after, node) for before, after in pairs)
-        tangent_of[node] = total(contributions) if contributions else Zeros(*shape_of(node), *inner)
+        tangent_of[node] = (
+            accumulated(contributions) if contributions else Zeros(*shape_of(node), *inner)
+        )
     return tangent_of.get(y, Zeros(*shape_of(y), *inner))
 
 

@@ -208,7 +208,7 @@ def _log_softmax_terms(node: Operand) -> Iterator[Term]:
 
 def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
-    below = scalar_children(node)
+    below = stock_operands(node)
     if isinstance(node, log) and below is not node.args:
         # d log(det(X)) / dX[k,l] = inv(X)[l,k], as for logdet, in whatever det(X) is a factor.
         factors, rest = determinants_in(node.args[0])
@@ -238,7 +238,7 @@ def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term
             yield Term(k, (partial,), ((),), (), ())
 
 
-def scalar_children(node: Expr) -> tuple[Operand, ...]:
+def stock_operands(node: Expr) -> tuple[Operand, ...]:
     """Return the operands of a stock scalar: its arguments; for the logarithm of determinants their
     matrices and the other factors; for conditions, integrals and the like the tensors and symbols
     inside."""

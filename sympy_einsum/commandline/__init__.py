@@ -3,6 +3,6 @@
 from .main import main as main
 from .reports import (
     ReportRequest as ReportRequest,
-    derivatives as derivatives,
+    differentiate as differentiate,
     question as question,
 )

@@ -8,10 +8,12 @@ import numpy as np
 
 from ..compiler import lambdify
 from ..core import TensorError
-from .reports import ReportRequest, derivatives, question, unbound_lengths
+from .reports import ReportRequest, differentiate, question, unbound_lengths
 
 
-def evaluate(request: ReportRequest, data: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def evaluate_report(
+    request: ReportRequest, data: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Return the values of an expression and of its derivatives by name.
 
     Raises TensorError for missing or mismatched data.
@@ -27,7 +29,9 @@ def evaluate(request: ReportRequest, data: Mapping[str, np.ndarray]) -> dict[str
     found = dict(zip(_names(len(read.expressions)), read.expressions, strict=True))
     for expr, name in read.requested:
         power = f"^{request.order}" if request.order > 1 else ""
-        found[f"d{power}/d{name}{power}"] = derivatives(request, expr, read.variables[name])[0][-1]
+        found[f"d{power}/d{name}{power}"] = differentiate(request, expr, read.variables[name])[0][
+            -1
+        ]
     lengths = unbound_lengths([*found.values()], read.variables.values())
     if lengths:
         raise TensorError(

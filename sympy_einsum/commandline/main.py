@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import TensorError
-from .evaluation import evaluate
+from .evaluation import evaluate_report
 from .reports import CHOICES, MAX_ORDER, ReportRequest, reports
 from .serving import serve
 
@@ -96,7 +96,7 @@ def _derive(arguments: argparse.Namespace) -> int:
 
 
 def _eval(arguments: argparse.Namespace) -> int:
-    values = evaluate(_request(arguments), _data(arguments))
+    values = evaluate_report(_request(arguments), _data(arguments))
     if arguments.json:
         print(json.dumps({name: value.tolist() for name, value in values.items()}))
     else:

@@ -139,7 +139,7 @@ def reports(request: ReportRequest) -> list[Report]:
     return [_report(request, expr, read.variables, name) for expr, name in read.requested]
 
 
-def derivatives(
+def differentiate(
     request: ReportRequest, expr: Operand, x: Operand
 ) -> tuple[list[Operand], list[dict[str, str]]]:
     """Return an expression with its derivatives up to the requested order, and the steps."""
@@ -167,7 +167,7 @@ def _report(
 ) -> Report:
     """Compose the report on the derivatives with respect to one variable."""
     x = variables[name]
-    found, steps = derivatives(request, expr, x)
+    found, steps = differentiate(request, expr, x)
     lower, derivative = found[-2:]
     arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
     module, code = texts_of(Request(arguments, derivative, request.backend), "function")

@@ -129,7 +129,7 @@ def as_stock(expr: object) -> Basic:
         raise TensorError(f"expected a SymPy object, not {expr!r}") from None
 
 
-def prepare(
+def prepared_for_sympy(
     expr: Operand, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH
 ) -> Operand:
     """Expand softmax, log-sum-exp and cofactors in an expression; refuse huge trees."""

@@ -51,7 +51,7 @@ from .shared_conversion import (
     check_closed,
     converted_scalar,
     described,
-    prepare,
+    prepared_for_sympy,
     shared_rows,
     sympy_errors_explained,
 )
@@ -96,7 +96,7 @@ def to_array(e: Operand) -> Any:
     >>> se.to_array(A @ x)
     ArrayContraction(ArrayTensorProduct(A, x), (1, 2))
     """
-    root = prepare(e, "to_array")
+    root = prepared_for_sympy(e, "to_array")
     converted = Images(root, _array_symbol, "array expression")
     for node in postorder([root]):
         with sympy_errors_explained(node):

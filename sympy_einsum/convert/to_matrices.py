@@ -44,7 +44,7 @@ from .shared_conversion import (
     check_closed,
     converted_scalar,
     described,
-    prepare,
+    prepared_for_sympy,
     refuse,
     shared_rows,
     sympy_errors_explained,
@@ -88,7 +88,7 @@ def to_matrix(e: Expr) -> Any:
     >>> se.to_matrix(b @ A @ x)
     (b.T*A*x)[0, 0]
     """
-    root = prepare(e, "to_matrix")
+    root = prepared_for_sympy(e, "to_matrix")
     converted = Images(root, _matrix_symbol, "matrix expression")
     for node in postorder([root]):
         with sympy_errors_explained(node):

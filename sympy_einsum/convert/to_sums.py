@@ -53,7 +53,7 @@ from ..expressions import (
     shape_of,
     slot,
 )
-from .shared_conversion import Symbols, described, prepare, sympy_errors_explained
+from .shared_conversion import Symbols, described, prepared_for_sympy, sympy_errors_explained
 from .to_matrices import to_matrix
 
 # SymPy asks a function of nested sums about its sign, again and again.
@@ -97,7 +97,7 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     >>> se.to_indexed(B.inv() @ x * B.det())
     Determinant(B)*Sum(x[j]*(B**(-1))[i, j], (j, 0, n - 1))
     """
-    root = prepare(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
+    root = prepared_for_sympy(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
     if indices is not None:
         indices = [as_scalar(index, "an index") for index in as_list(indices, "indices")]
     order = order_of(root)

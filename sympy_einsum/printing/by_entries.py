@@ -38,7 +38,7 @@ from .forms import POWER, Form, Label, Position, indices, position
 from .functions import body_level
 from .node_forms import scalar_forms
 from .selector_absorption import Factor, SelectorAbsorption, summed_over
-from .slices import factors_of, sliced
+from .slices import labelled_factors, sliced
 
 if TYPE_CHECKING:
     from .notation import Notation
@@ -131,7 +131,7 @@ def _view_entry(entries: EntryForms, node: View) -> Form:
 def _product_entry(entries: EntryForms, node: Einsum) -> Form:
     notation = entries.notation
     axes: tuple[Label, ...] = tuple(range(node.order))
-    indexed = sliced(factors_of(node))
+    indexed = sliced(labelled_factors(node))
     if indexed is not None and entries.is_block(indexed.tensor):
         block = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
         places = axes if indexed.axes is None else tuple([indexed.axes.index(k) for k in axes])

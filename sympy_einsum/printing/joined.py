@@ -21,7 +21,7 @@ from ..expressions import (
     order_of,
 )
 from ..operations import concatenate, roll, stack
-from .slices import factors_of, rearranged_product
+from .slices import labelled_factors, rearranged_product
 
 
 class Call(NamedTuple):
@@ -101,7 +101,7 @@ def _piece(term: Operand) -> _Piece | None:
     if not isinstance(term, Einsum):
         return None
     is_view = isinstance(term, View) and type(term.core) is Einsum
-    product = rearranged_product(term) if is_view else factors_of(term)
+    product = rearranged_product(term) if is_view else labelled_factors(term)
     scalars = term.scalars if isinstance(term, View) else ()
     embedding = [
         k

@@ -88,7 +88,7 @@ def _text_children(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, i
     return [(child, 1) for child in children(node)]
 
 
-def is_long(root: Basic) -> bool:
+def is_long_text(root: Basic) -> bool:
     """Tell whether the text of an expression without names is too long to read."""
     extents: dict[Basic, tuple[int, int]] = {}
 

@@ -41,7 +41,7 @@ from .forms import Form
 from .functions import elementwise_form
 from .joined import Call, CrossProducts
 from .kronecker import paired
-from .slices import Factors, factors_of, index_of_selector, rearranged_product, sliced
+from .slices import Factors, index_of_selector, labelled_factors, rearranged_product, sliced
 
 if TYPE_CHECKING:
     from .notation import Notation
@@ -144,7 +144,7 @@ def _paired_form(notation: Notation, node: Reshape) -> Form | None:
     found = (
         rearranged_product(inner)
         if is_view and _is_rewritten(notation, inner.core)
-        else factors_of(inner)
+        else labelled_factors(inner)
     )
     operands = [notation.of(operand) for operand in found.operands]
     if not split or any(len(t) > 2 for t in found.terms) or not all(o.pure for o in operands):
@@ -228,7 +228,7 @@ def _view_form(notation: Notation, node: View) -> Form:
     ):
         inside = _slice_or_product_form(notation, node, rearranged_product(node))
     else:
-        inside = _slice_or_product_form(notation, node, factors_of(node))
+        inside = _slice_or_product_form(notation, node, labelled_factors(node))
     return algebra.product([*scalars, inside]) if scalars else inside
 
 
@@ -238,7 +238,7 @@ def _is_rewritten(notation: Notation, core: TensorExpr | None) -> bool:
 
 
 def _product_form(notation: Notation, node: Einsum) -> Form:
-    return _slice_or_product_form(notation, node, factors_of(node))
+    return _slice_or_product_form(notation, node, labelled_factors(node))
 
 
 def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -> Form:

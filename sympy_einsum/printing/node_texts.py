@@ -46,14 +46,14 @@ from ..expressions import (
 from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .joined import Call, find_call
-from .naming import DEEP, Abbreviation, is_long, length_names, names, shown_names
+from .naming import DEEP, Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
 from .slices import (
     Cut,
     Factors,
     Range,
-    factors_of,
     index_of_selector,
+    labelled_factors,
     rearranged_product,
     sliced,
     typed_range,
@@ -207,7 +207,7 @@ def _call_text(call: Call, form: CodeForm) -> Text:
 
 def _with_units(tensor: TensorExpr, texts: Texts) -> str:
     """Return the text of a tensor; new axes of length 1 are written as None."""
-    product = factors_of(tensor) if isinstance(tensor, View) and not tensor.scalars else None
+    product = labelled_factors(tensor) if isinstance(tensor, View) and not tensor.scalars else None
     if product is None or tensor.core is None:
         return texts[tensor].shown
     own = [i for i in product.output if i in product.terms[-1]]
@@ -283,11 +283,11 @@ def _rearranged_text(node: View, below: Texts, form: CodeForm) -> Text:
         return Text(f"diag({below[core].shown})")
     if type(core) is Einsum and is_distinct(node.subscripts[-1]):
         return _slice_or_product_text(node, rearranged_product(node), below, form)
-    return _slice_or_product_text(node, factors_of(node), below, form)
+    return _slice_or_product_text(node, labelled_factors(node), below, form)
 
 
 def _product_text(node: Einsum, below: Texts, form: CodeForm) -> Text:
-    return _slice_or_product_text(node, factors_of(node), below, form)
+    return _slice_or_product_text(node, labelled_factors(node), below, form)
 
 
 def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
@@ -376,7 +376,7 @@ def render(root: TensorExpr, form: CodeForm, nested: bool = False) -> Text:
     """
     texts = form.texts
     if root not in texts:
-        if is_long(root):
+        if is_long_text(root):
             return _render_long(root, form, nested)
         # Include tensors inside stock scalars, so that SymPy's recursive printer finds their
         # texts ready.

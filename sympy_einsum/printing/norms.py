@@ -8,7 +8,7 @@ from sympy import Expr, I
 from ..analysis import Answer, Property
 from ..core import postorder
 from ..expressions import Constant, Einsum, Elementwise, TensorExpr, is_half_power, slot
-from .slices import factors_of, rearranged_product
+from .slices import labelled_factors, rearranged_product
 
 
 class Norm(Expr):
@@ -52,7 +52,7 @@ def normed(expr: Expr) -> TensorExpr | None:
 
 def _squared(total: Einsum) -> TensorExpr | None:
     """Return X if a scalar is the sum of the squares of X, else None."""
-    operands, terms, _, _ = factors_of(total)
+    operands, terms, _, _ = labelled_factors(total)
     if len(operands) == 1 and type(operands[0]) is Einsum:
         # The trace of Xᵀ X.
         operands, terms, _, _ = rearranged_product(total)

@@ -32,7 +32,7 @@ from .naming import (
     LONG,
     Abbreviation,
     Sums,
-    is_long,
+    is_long_text,
     length_names,
     names,
     shown_names,
@@ -180,7 +180,7 @@ class Notation:
         self._shown |= shown_names(nodes)
         self._taken |= self._shown | length_names(nodes)
         abbreviation = None
-        if self.where and is_long(root):
+        if self.where and is_long_text(root):
             joined: Sums = {
                 node: made.tensors for node, made in self._joined_tensors.items() if made
             }

@@ -23,14 +23,14 @@ from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
 from .mathml_renderer import MathMLRenderer, Part
-from .naming import is_long, length_names, names_in
+from .naming import is_long_text, length_names, names_in
 from .node_texts import flat_repr, power_text, render
 from .norms import Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer, Shown
 from .ricci_text import ricci_latex
-from .slices import factors_of, sliced
+from .slices import labelled_factors, sliced
 
 
 def latex(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
@@ -118,7 +118,7 @@ class _WithDefinitions(Printer):
         self._has_begun = True
         notation.avoid(names_in(expr))
         notation.is_collecting = True
-        is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long(expr)
+        is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long_text(expr)
         if is_long_scalar and not isinstance(expr, TensorExpr):
             shown = renderer.ready(renderer.render(notation.form(expr)), ATOM)
         else:
@@ -219,7 +219,7 @@ def _sympystr(self: TensorExpr, printer: Printer, *args: object) -> str:
 
 
 def _sympyrepr(self: TensorExpr, printer: Printer, *args: object) -> str:
-    return flat_repr(self, printer) if is_long(self) else render(self, ReprForm(printer)).shown
+    return flat_repr(self, printer) if is_long_text(self) else render(self, ReprForm(printer)).shown
 
 
 class _Binding(int):
@@ -240,7 +240,7 @@ def _is_closed(node: TensorExpr) -> bool:
     """Tell whether the text of a scalar never needs brackets."""
     if not isinstance(node, Einsum) or len(node.operands) == 1:
         return True
-    return sliced(factors_of(node)) is not None
+    return sliced(labelled_factors(node)) is not None
 
 
 def _precedence(self: TensorExpr) -> _Binding:

@@ -58,7 +58,7 @@ class SlicedTensor(NamedTuple):
         return self.axes == (1, 0)
 
 
-def factors_of(node: Einsum) -> Factors:
+def labelled_factors(node: Einsum) -> Factors:
     """Return a product's operands with labels; for a view without the scalar factors."""
     skipped = len(node.scalars) if isinstance(node, View) else 0
     lengths = dict(enumerate(node.lengths))

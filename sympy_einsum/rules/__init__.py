@@ -1,8 +1,6 @@
 """The normal form and its rules."""
 
-from .apart import distribute_scalar_contractions as distribute_scalar_contractions
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
-from .cuts import push_slices_down as push_slices_down
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of
 from .equal_axes import lift_deltas as lift_deltas
@@ -21,4 +19,6 @@ from .normal_form import (
     tidy as tidy,
 )
 from .rewriting import Step as Step
+from .scalar_contractions import distribute_scalar_contractions as distribute_scalar_contractions
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
+from .slice_pushdown import push_slices_down as push_slices_down

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sympy import S
 
-from ..analysis import Closed, factors_of, inlined_product, pays
+from ..analysis import Barriers, factors_of, inlined_product, pays
 from ..expressions import (
     EXP,
     LOG,
@@ -23,7 +23,7 @@ from ..expressions import (
 from .powers import power_of
 
 
-def softmax_of_parts(node: Operand, barriers: Closed) -> Operand | None:
+def softmax_of_parts(node: Operand, barriers: Barriers) -> Operand | None:
     """exp(z) over its own sum, over all axes or some."""
     if not any(isinstance(o, Elementwise) and o.body == EXP for o in factors_of(node)):
         return None
@@ -56,7 +56,7 @@ def softmax_of_parts(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def sum_softmax(node: Operand, barriers: Closed) -> Operand | None:
+def sum_softmax(node: Operand, barriers: Barriers) -> Operand | None:
     """The entries of a softmax add up to one."""
     product = inlined_product(node)
     counts = product.counts
@@ -70,7 +70,7 @@ def sum_softmax(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def log_softmax(node: Operand, barriers: Closed) -> Operand | None:
+def expand_log_softmax(node: Operand, barriers: Barriers) -> Operand | None:
     """log softmax(z) = z - logsumexp(z)."""
     if node.body != LOG or not isinstance(node.operands[0], Softmax):
         return None

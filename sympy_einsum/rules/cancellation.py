@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from sympy import Add, Expr
 
 from ..analysis import (
-    Closed,
+    Barriers,
     Product,
     distributed,
     inlined_product,
@@ -31,7 +31,7 @@ from ..expressions import (
 Factors = Counter[tuple[Operand, tuple[int, ...]]]
 
 
-def cancel_parts(node: TensorAdd, barriers: Closed) -> Operand | None:
+def cancel_parts(node: TensorAdd, barriers: Barriers) -> Operand | None:
     """Take out a common factor of terms whose other factors cancel in part: e - (1 + r) e = -r e.
 
     The derivative of ``(1 + r)*exp(-r)`` is such a sum. As it is written its relative error grows

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Eq, Expr, Ge, Gt, Le, Lt, Mul, Ne, S, igcd, ordered, sign
 
-from ..analysis import Closed, inlined_product, is_positive, like_terms, times_entries
+from ..analysis import Barriers, inlined_product, is_positive, like_terms, times_entries
 from ..core import step, tuning
 from ..expressions import (
     Operand,
@@ -29,7 +29,7 @@ SIGNS = (step, sign)
 RELATIONS = (Eq, Ge, Gt, Le, Lt, Ne)
 
 
-def normal_condition(node: Operand, barriers: Closed) -> Operand | None:
+def normal_condition(node: Operand, barriers: Barriers) -> Operand | None:
     """step(c s x + c t x) = step((s + t) x) for positive c; relations likewise."""
     if any(isinstance(o, TensorAdd) and o in barriers for o in node.operands):
         return None
@@ -47,7 +47,7 @@ def normal_condition(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def normal_scalar_condition(node: Operand, barriers: Closed) -> Operand | None:
+def normal_scalar_condition(node: Operand, barriers: Barriers) -> Operand | None:
     """step(c s + c t) = step(s + t) for scalars and positive c; sign likewise."""
     if not isinstance(node, SIGNS):
         return None

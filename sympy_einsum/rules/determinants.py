@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sympy import Abs, Expr, Mul, log, sign
 
-from ..analysis import Closed
+from ..analysis import Barriers
 from ..core import Labels, tuning
 from ..expressions import (
     DetSigns,
@@ -27,7 +27,7 @@ from ..expressions import (
 )
 
 
-def log_of_determinants(node: Elementwise, barriers: Closed) -> Operand | None:
+def log_of_determinants(node: Elementwise, barriers: Barriers) -> Operand | None:
     """Apply log(w_q det X_q) = log(w_q sgn det X_q) + log|det X_q| and sgn(w_q det X_q) =
     sgn(w_q sgn det X_q), also inside a body."""
     if DetStack not in kinds_in(node):

@@ -16,7 +16,7 @@ from sympy import Add, Expr, Integer, Mul, Rational, S, expand
 
 from ..analysis import (
     Answer,
-    Closed,
+    Barriers,
     Product,
     Property,
     UpToSign,
@@ -52,7 +52,7 @@ from ..expressions import (
 from .axis_functions import sum_softmax
 
 
-def distribute(node: Operand, barriers: Closed) -> Operand | None:
+def distribute(node: Operand, barriers: Barriers) -> Operand | None:
     """A product of sums is a sum of products [W, thm 5.4]."""
     product = inlined_product(node, barriers)
     scalar = expand(scalar_product(product.scalars))
@@ -62,7 +62,7 @@ def distribute(node: Operand, barriers: Closed) -> Operand | None:
     return None if terms is None else total_of([term.build() for term in terms])
 
 
-def cancel_terms(node: Operand, barriers: Closed) -> Operand | None:
+def cancel_terms(node: Operand, barriers: Barriers) -> Operand | None:
     """A product with a sum is expanded where terms cancel, as in Σ (x - mean(x)), or a delta in it
     merges, or where the sum has more axes than the product and than all factors in it, or has
     running factors along these. Elsewhere the factored form has fewer roundings."""
@@ -138,7 +138,7 @@ def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None
     return (group, inner, axes) if type(inner) is Einsum else None
 
 
-def distribute_places(node: Operand, barriers: Closed) -> Operand | None:
+def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
     """A product with a sum of zero-padded terms is expanded where each term by itself is cheap, so
     that bands stay bands; with a sum of running terms, where that makes products of a matrix with
     itself."""
@@ -167,7 +167,7 @@ def _compared(
     sums: Collection[Operand],
     terms: Sequence[Product],
     built: Sequence[Operand],
-    barriers: Closed,
+    barriers: Barriers,
 ) -> tuple[Operand, int, int]:
     """Return the total of the terms of a product in which sums are multiplied out; the costs of the
     product and of the total, what both are made of being there."""
@@ -179,7 +179,7 @@ def _compared(
     return total, cost([node], given), cost([total], given)
 
 
-def drop_vanishing(node: Operand, barriers: Closed) -> Operand | None:
+def drop_vanishing(node: Operand, barriers: Barriers) -> Operand | None:
     """Terms of a sum that add up to nothing are left out: Σ (u + a (x - mean(x))) = Σ u."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
@@ -232,7 +232,7 @@ def _is_zero(value: Operand) -> bool:
     return value == 0 or isinstance(value, Zeros)
 
 
-def content(node: Operand, barriers: Closed) -> Operand | None:
+def content(node: Operand, barriers: Barriers) -> Operand | None:
     """The numeric content of a sum moves in front of the product; a minus too, where the opposite
     sum is there already, in the product or elsewhere."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
@@ -256,7 +256,7 @@ def content(node: Operand, barriers: Closed) -> Operand | None:
     return None if factor is S.One else _rescaled(product, factor, operands)
 
 
-def move_sign_into_difference(node: Operand, barriers: Closed) -> Operand | None:
+def move_sign_into_difference(node: Operand, barriers: Barriers) -> Operand | None:
     """A minus in front goes into a difference: -A (x - y) = A (y - x)."""
     if not node.coefficient.is_negative or type(node.core) is not Einsum:
         return None

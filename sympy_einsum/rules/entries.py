@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sympy import Add, Expr, Mul, Piecewise, S, expand
 
-from ..analysis import Closed, times_entries, up_to_sign
+from ..analysis import Barriers, times_entries, up_to_sign
 from ..core import Indices, cached, modulus, sigmoid, softplus, tuning
 from ..expressions import (
     SIGMOID,
@@ -29,7 +29,7 @@ _S = slot(0)
 SOFTPLUS = softplus(_S)
 
 
-def factor_inside(node: Operand, barriers: Closed) -> Operand | None:
+def factor_inside(node: Operand, barriers: Barriers) -> Operand | None:
     """The factor belongs to the operand: f(2 s) of x is f(s) of 2 x."""
     is_choice = isinstance(node.body, Piecewise)  # its arguments are branches
     if node.body.is_Function and not is_choice and len(node.operands) == len(node.body.args) == 1:
@@ -39,7 +39,7 @@ def factor_inside(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def compose(node: Operand, barriers: Closed) -> Operand | None:
+def compose(node: Operand, barriers: Barriers) -> Operand | None:
     """A function of a function, or of a multiple, where the two together are simpler: SymPy's own
     evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
     for coefficient, inner, moved, body, operands in _compositions(node):
@@ -52,7 +52,7 @@ def compose(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def compose_all(node: Operand, barriers: Closed) -> Operand | None:
+def compose_all(node: Operand, barriers: Barriers) -> Operand | None:
     """A function of a function as one function; a factor belongs to the operand of a named one."""
     for _, inner, _, body, operands in _compositions(node):
         if inner != _S or not node.body.is_Function:
@@ -81,7 +81,7 @@ def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple
         yield coefficient, inner, moved, body, (*node.operands, *below)
 
 
-def reflect_sum(node: Operand, barriers: Closed) -> Operand | None:
+def reflect_sum(node: Operand, barriers: Barriers) -> Operand | None:
     """An odd or even function of a difference: sin(y - x) = -sin(x - y)."""
     if len(node.operands) != 1 or not isinstance(node.operands[0], TensorAdd):
         return None
@@ -92,7 +92,7 @@ def reflect_sum(node: Operand, barriers: Closed) -> Operand | None:
     return opposite if reflected == node.body else scale(S.NegativeOne, opposite)
 
 
-def expand_modulus(node: Operand, barriers: Closed) -> Operand | None:
+def expand_modulus(node: Operand, barriers: Barriers) -> Operand | None:
     """An even power of a modulus is one of a sum of squares, with simpler derivatives."""
     count = len(node.operands)
     for k, operand in enumerate(node.operands):
@@ -107,7 +107,7 @@ def expand_modulus(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def expand_body(node: Operand, barriers: Closed) -> Operand | None:
+def expand_body(node: Operand, barriers: Barriers) -> Operand | None:
     """A function that is a sum of products is a sum of products of functions."""
     body = expand(node.body, log=False, power_base=False, power_exp=False)
     terms = [Mul.make_args(term) for term in Add.make_args(body)]
@@ -119,7 +119,7 @@ def expand_body(node: Operand, barriers: Closed) -> Operand | None:
     )
 
 
-def reflect(node: Operand, barriers: Closed) -> Operand | None:
+def reflect(node: Operand, barriers: Barriers) -> Operand | None:
     """sigmoid(-x) = 1 - sigmoid(x) and softplus(-x) = softplus(x) - x."""
     if node.body not in (SIGMOID, SOFTPLUS):
         return None
@@ -138,7 +138,7 @@ def reflect(node: Operand, barriers: Closed) -> Operand | None:
     return tensor_sum([other, operand])
 
 
-def reflect_scalar(node: Operand, barriers: Closed) -> Operand | None:
+def reflect_scalar(node: Operand, barriers: Barriers) -> Operand | None:
     """sigmoid(-t) = 1 - sigmoid(t) and softplus(-t) = softplus(t) - t of a scalar t."""
     if not isinstance(node, (sigmoid, softplus)) or not node.args[0].could_extract_minus_sign():
         return None
@@ -146,7 +146,7 @@ def reflect_scalar(node: Operand, barriers: Closed) -> Operand | None:
     return 1 - other if isinstance(node, sigmoid) else other + node.args[0]
 
 
-def of_rearranged(node: Operand, barriers: Closed) -> Operand | None:
+def of_rearranged(node: Operand, barriers: Barriers) -> Operand | None:
     """A function of a transposed or repeated tensor is the function, transposed or repeated."""
     if len(node.operands) != 1:
         return None

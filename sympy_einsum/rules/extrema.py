@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..analysis import Closed
+from ..analysis import Barriers
 from ..expressions import (
     AxesFunction,
     Operand,
@@ -16,7 +16,7 @@ from ..expressions import (
 )
 
 
-def constant_in_extremum(node: AxesFunction, barriers: Closed) -> Operand | None:
+def constant_in_extremum(node: AxesFunction, barriers: Barriers) -> Operand | None:
     """max_j (a_i + b_ij) = a_i + max_j b_ij; a log-sum-exp likewise."""
     parts = _parts(node)
     if parts is None:
@@ -26,7 +26,7 @@ def constant_in_extremum(node: AxesFunction, barriers: Closed) -> Operand | None
     return total_of([found, *[_without_axes(term, node.axes) for term in constant]])
 
 
-def without_constant(node: AxesFunction, barriers: Closed) -> Operand | None:
+def without_constant(node: AxesFunction, barriers: Barriers) -> Operand | None:
     """The largest entries stay where they are; a softmax is the same."""
     parts = _parts(node)
     return None if parts is None else _of_terms(node, parts[1])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from ..analysis import Closed, Product, inlined_product
+from ..analysis import Barriers, Product, inlined_product
 from ..core import same_length
 from ..expressions import Delta, Fourier, Operand, are_inverse
 
 
-def join_dft_bases(node: Operand, barriers: Closed) -> Operand | None:
+def join_dft_bases(node: Operand, barriers: Barriers) -> Operand | None:
     """Σ_ck F[c, i, k] W[c, j, k] = n δ_ij of all frequencies, or of those up to n/2 if one of the
     two is weighted."""
     product = inlined_product(node, barriers)

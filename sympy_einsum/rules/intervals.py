@@ -6,7 +6,7 @@ from itertools import permutations
 
 from sympy import Expr, Mul, Pow, S
 
-from ..analysis import Closed, Product, inlined_product
+from ..analysis import Barriers, Product, inlined_product
 from ..expressions import (
     Elementwise,
     IntervalProducts,
@@ -24,7 +24,7 @@ from ..expressions import (
 )
 
 
-def join_intervals(node: Operand, barriers: Closed) -> Operand | None:
+def join_intervals(node: Operand, barriers: Barriers) -> Operand | None:
     """x_k W_0k W_(k+1)j = [k < j] W_0j for the interval products W of x, and likewise
     W_ik x_k W_(k+1)n = [i ≤ k] W_in: what was a recurrence is a running sum."""
     product = inlined_product(node, barriers)

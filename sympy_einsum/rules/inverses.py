@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sympy import S
 
-from ..analysis import Closed, Product, factors_of, inlined_product, transposed
+from ..analysis import Barriers, Product, factors_of, inlined_product, transposed
 from ..expressions import (
     Adj,
     AdjStack,
@@ -20,10 +20,10 @@ from ..expressions import (
     inv,
     slot,
 )
-from .matrices import matrix_product, square_factors
+from .matrices import product_of_matrices, square_factors
 
 
-def cancel_inverse(node: Operand, barriers: Closed) -> Operand | None:
+def cancel_inverse(node: Operand, barriers: Barriers) -> Operand | None:
     """inv(X)_ab X_bc = δ_ac, where nothing else has the index b; X may be a product itself, or a
     stack of matrices."""
     if not any(isinstance(operand, (Inv, InvStack)) for operand in node.operands):
@@ -72,7 +72,7 @@ def _shortened_inverse(product: Product, k: int) -> Product | None:
             if (same or is_transposed) and labels[0] != labels[1]:
                 other = towards[1] if same else towards[0]
                 ends = (outer, other) if axis else (other, outer)
-                new = [(inv(matrix_product(rest)), ends)]
+                new = [(inv(product_of_matrices(rest)), ends)]
                 return product.replaced({j, k}, new, absorbed={shared})
     return None
 
@@ -99,7 +99,7 @@ def _matches(
             yield from _matches(pattern, product, extended, used | {k}, position + 1)
 
 
-def adj_over_det(node: Operand, barriers: Closed) -> Operand | None:
+def adj_over_det(node: Operand, barriers: Barriers) -> Operand | None:
     """adj(X) / det(X) = inv(X), where the determinant isn't zero anyway."""
     if not any(isinstance(operand, (Adj, AdjStack)) for operand in factors_of(node)):
         return None

@@ -8,7 +8,7 @@ References
 
 from __future__ import annotations
 
-from ..analysis import Closed, components, inlined_product, transposed
+from ..analysis import Barriers, components, inlined_product, transposed
 from ..core import same_length
 from ..expressions import (
     Einsum,
@@ -63,7 +63,7 @@ def kronecker(A: Operand, B: Operand) -> Operand:
     return reshape(pairs, [lengths[0] * lengths[1], lengths[2] * lengths[3]])
 
 
-def transpose_of_product(node: View, barriers: Closed) -> Operand | None:
+def transpose_of_product(node: View, barriers: Barriers) -> Operand | None:
     """(A ⊗ B)' = A' ⊗ B'."""
     found = multiple(node)
     if found is None or not found[2]:
@@ -72,7 +72,7 @@ def transpose_of_product(node: View, barriers: Closed) -> Operand | None:
     return None if factors is None else scale(found[0], kronecker(*map(transposed, factors)))
 
 
-def trace_of_product(node: Einsum, barriers: Closed) -> Operand | None:
+def trace_of_product(node: Einsum, barriers: Barriers) -> Operand | None:
     """tr(A ⊗ B) = tr A tr B."""
     if len(node.operands) != 1 or node.subscripts != ((0, 0),):
         return None
@@ -83,7 +83,7 @@ def trace_of_product(node: Einsum, barriers: Closed) -> Operand | None:
     return A * B
 
 
-def function_of_product(node: MatrixFunction, barriers: Closed) -> Operand | None:
+def function_of_product(node: MatrixFunction, barriers: Barriers) -> Operand | None:
     """f(A ⊗ B) = f(A) ⊗ f(B) for inverses, where A and B have one, and pseudoinverses."""
     factors = kronecker_factors(node.operands[0])
     if factors is None or (node.keeps_shape and not _square_factors(node.operands[0])):
@@ -91,7 +91,7 @@ def function_of_product(node: MatrixFunction, barriers: Closed) -> Operand | Non
     return kronecker(*[node._build((own,), ()) for own in factors])
 
 
-def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """det(A ⊗ B) = det(A)^q det(B)^p for A of size p and B of size q."""
     factors = _square_factors(node.operands[0])
     if factors is None:
@@ -100,7 +100,7 @@ def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
     return det(A) ** B.shape[0] * det(B) ** A.shape[0]
 
 
-def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(A ⊗ B)| = q log|det A| + p log|det B|."""
     factors = _square_factors(node.operands[0])
     if factors is None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from sympy import Abs, Expr, LeviCivita, Mul, S, log
 
-from ..analysis import Closed, inlined_product, transposed
+from ..analysis import Barriers, inlined_product, transposed
 from ..core import same_length, tuning
 from ..expressions import (
     LOG,
@@ -197,7 +197,7 @@ def square_factors(matrix: Operand) -> list[Operand] | None:
     return factors if label == end else None
 
 
-def matrix_product(matrices: Sequence[Operand]) -> Operand:
+def product_of_matrices(matrices: Sequence[Operand]) -> Operand:
     """Return the product of square matrices of one size."""
     chain = _chain_of_factors(matrices)
     return chain.product(chain.factors, (chain.row, chain.column))
@@ -239,20 +239,20 @@ def _inverse(chain: Chain) -> Operand:
     return chain.product(terms, (*chain.stack, chain.column, chain.row))
 
 
-def inv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+def inv_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
     """inv(c X') = inv(X)' / c, inv(diag(v)) = diag(1 / v)."""
     (matrices,) = node.operands
     chain = multiple_chain(matrices)
     return power_on_diagonal(matrices, S.NegativeOne) if chain is None else _inverse(chain)
 
 
-def inv_of_product(node: Operand, barriers: Closed) -> Operand | None:
+def inv_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """inv(A B) = inv(B) inv(A) [MC, eq. 145]."""
     chain = chain_of(node.operands[0])
     return None if chain is None else _inverse(chain)
 
 
-def inv_of_adj(node: Operand, barriers: Closed) -> Operand | None:
+def inv_of_adj(node: Operand, barriers: Barriers) -> Operand | None:
     """inv(adj X) = X / det X: there is an inverse."""
     (matrices,) = node.operands
     if not isinstance(matrices, (Adj, AdjStack)):
@@ -261,13 +261,13 @@ def inv_of_adj(node: Operand, barriers: Closed) -> Operand | None:
     return _times(apply_body(1 / slot(0), (det(X),)), X)
 
 
-def adj_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
+def adj_as_inverse(node: Operand, barriers: Barriers) -> Operand | None:
     """adj X = det(X) inv(X), where X is invertible."""
     (X,) = node.operands
     return _times(det(X), inv(X))
 
 
-def cofactors_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
+def cofactors_as_inverse(node: Operand, barriers: Barriers) -> Operand | None:
     """cof X = det(X) inv(X)' ∧ inv(X)' ∧ …, where X is invertible."""
     (X,), count = node.operands, node.degree
     if count > tuning.MAX_WRITTEN_COFACTORS:
@@ -283,7 +283,7 @@ def cofactors_as_inverse(node: Operand, barriers: Closed) -> Operand | None:
     return _times(det(X), tensor_sum(terms))
 
 
-def pinv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+def pinv_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
     """pinv(c X') = pinv(X)' / c, where c isn't 0."""
     found = multiple(node.operands[0])
     if found is None:
@@ -293,7 +293,7 @@ def pinv_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
     return scale(1 / factor, transposed(inverse) if is_transposed else inverse)
 
 
-def cholesky_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
+def cholesky_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
     """chol(diag v) = diag(sqrt v)."""
     return power_on_diagonal(node.operands[0], S.Half)
 
@@ -305,12 +305,12 @@ def symbolic_power(matrices: Operand) -> tuple[Operand, Operand] | None:
     return matrices.operands[0], matrices.exponent
 
 
-def power_of_multiple(node: MatrixPower, barriers: Closed) -> Operand | None:
+def power_of_multiple(node: MatrixPower, barriers: Barriers) -> Operand | None:
     """(c X')^k = c^k (X^k)', diag(c v)^k = diag((c v)^k)."""
     return None if node.order > 2 else _power_of_multiple(node)
 
 
-def powers_of_multiples(node: MatrixPower, barriers: Closed) -> Operand | None:
+def powers_of_multiples(node: MatrixPower, barriers: Barriers) -> Operand | None:
     """(c_q X_q')^k = c_q^k (X_q^k)', diag(v_q)^k = diag(v_q^k)."""
     return _power_of_multiple(node) if node.order > 2 else None
 
@@ -349,42 +349,42 @@ def _log_determinant(chain: Chain | None) -> Operand | None:
     return total_of([chain.product([term], chain.stack) for term in terms])
 
 
-def det_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
     """det(c X') = c^n det X."""
     return _determinant(multiple_chain(node.operands[0]))
 
 
-def det_of_product(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """det(A B) = det A det B for square A, B."""
     return _determinant(chain_of(node.operands[0]))
 
 
-def logdet_of_multiple(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(c X')| = n log|c| + log|det X|."""
     return _log_determinant(multiple_chain(node.operands[0]))
 
 
-def logdet_of_product(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(A B)| = log|det A| + log|det B| for square A, B."""
     return _log_determinant(chain_of(node.operands[0]))
 
 
-def det_of_power(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_power(node: Operand, barriers: Barriers) -> Operand | None:
     """det(X^k) = det(X)^k."""
     return _power_of_determinant(symbolic_power(node.operands[0]))
 
 
-def det_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_inverse(node: Operand, barriers: Barriers) -> Operand | None:
     """det(inv X) = 1 / det X."""
     return _power_of_determinant(_inverted(node.operands[0]))
 
 
-def logdet_of_power(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_power(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(X^k)| = k log|det X|."""
     return _multiple_of_log_determinant(symbolic_power(node.operands[0]))
 
 
-def logdet_of_inverse(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_inverse(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(inv X)| = -log|det X|."""
     return _multiple_of_log_determinant(_inverted(node.operands[0]))
 
@@ -414,7 +414,7 @@ def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:
     return factor, contract((matrix.core,), [(0,) * matrix.core.order], (0,), lengths)
 
 
-def det_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
     """det(diag(c v)) = c^n Π v_i."""
     found = diagonal_parts(node.operands[0])
     if found is None:
@@ -438,7 +438,7 @@ def _product_of_entries(vector: TensorExpr) -> Operand:
     return contract((intervals, *ends), ((0, 1), (0,), (1,)), (), {0: size, 1: size})
 
 
-def logdet_of_diagonal(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(diag(c v))| = n log|c| + Σ log|v_i|."""
     found = diagonal_parts(node.operands[0])
     if found is None:

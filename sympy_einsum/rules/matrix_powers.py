@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sympy import Eq, Expr, Mul, Piecewise, S, solve_linear
 
-from ..analysis import Closed, Product, inlined_product, transposed
+from ..analysis import Barriers, Product, inlined_product, transposed
 from ..expressions import (
     EXP,
     Delta,
@@ -28,10 +28,10 @@ from ..expressions import (
     scale,
     tensor_sum,
 )
-from .matrices import diagonal_parts, matrix_product, multiple, symbolic_power
+from .matrices import diagonal_parts, multiple, product_of_matrices, symbolic_power
 
 
-def along_multiple(node: DirectionalFunction, barriers: Closed) -> Operand | None:
+def along_multiple(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
     """A derivative in the direction c E is c times that in the direction E."""
     factor, directions = S.One, []
     for direction in node.operands[1:]:
@@ -49,7 +49,7 @@ def along_multiple(node: DirectionalFunction, barriers: Closed) -> Operand | Non
     )
 
 
-def along_identity(node: DirectionalFunction, barriers: Closed) -> Operand | None:
+def along_identity(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
     """The derivative of exp(X) in the direction 1 is exp(X), that of X^k is k X^(k - 1)."""
     matrix, *directions = node.operands
     for place, direction in enumerate(directions):
@@ -61,7 +61,7 @@ def along_identity(node: DirectionalFunction, barriers: Closed) -> Operand | Non
     return None
 
 
-def along_itself(node: DirectionalFunction, barriers: Closed) -> Operand | None:
+def along_itself(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
     """The derivative of exp(c X) in the direction X is X exp(c X), that of (c X)^k k (c X)^(k - 1)
     X."""
     matrix, *directions = node.operands
@@ -69,8 +69,8 @@ def along_itself(node: DirectionalFunction, barriers: Closed) -> Operand | None:
         return None
     if isinstance(node, MatrixPower):
         power = matrix_power(matrix, node.exponent - 1)
-        return scale(node.exponent, matrix_product([directions[0], power]))
-    return matrix_product([directions[0], node.with_operands(matrix)])
+        return scale(node.exponent, product_of_matrices([directions[0], power]))
+    return product_of_matrices([directions[0], node.with_operands(matrix)])
 
 
 def _core(matrix: Operand) -> tuple[Operand, bool]:
@@ -79,7 +79,7 @@ def _core(matrix: Operand) -> tuple[Operand, bool]:
     return (matrix, False) if found is None else found[1:]
 
 
-def exponential_of_transpose(node: Expm, barriers: Closed) -> Operand | None:
+def exponential_of_transpose(node: Expm, barriers: Barriers) -> Operand | None:
     """exp(X') = exp(X)', and its derivative in the direction E' is that in the direction E."""
     found = [multiple(operand) for operand in node.operands]
     if not all(own is not None and own[2] for own in found):
@@ -87,7 +87,7 @@ def exponential_of_transpose(node: Expm, barriers: Closed) -> Operand | None:
     return transposed(node.with_operands(*map(transposed, node.operands)))
 
 
-def exponential_of_diagonal(node: Expm, barriers: Closed) -> Operand | None:
+def exponential_of_diagonal(node: Expm, barriers: Barriers) -> Operand | None:
     """exp(diag(v)) = diag(exp(v))."""
     found = diagonal_parts(node.operands[0])
     if found is None or len(node.operands) > 1:
@@ -103,7 +103,7 @@ def _exponent(matrix: Operand) -> Operand | None:
     return matrix.operands[0] if is_one else None
 
 
-def inv_of_exponential(node: Operand, barriers: Closed) -> Operand | None:
+def inv_of_exponential(node: Operand, barriers: Barriers) -> Operand | None:
     """inv(exp(X)) = exp(-X)."""
     exponent = _exponent(node.operands[0])
     return None if exponent is None else expm(scale(S.NegativeOne, exponent))
@@ -115,19 +115,19 @@ def _traces(matrices: TensorExpr) -> Operand:
     return contract((matrices,), ((*stack, rows, rows),), stack, lengths)
 
 
-def det_of_exponential(node: Operand, barriers: Closed) -> Operand | None:
+def det_of_exponential(node: Operand, barriers: Barriers) -> Operand | None:
     """det(exp(X)) = exp(tr X)."""
     exponent = _exponent(node.operands[0])
     return None if exponent is None else apply_body(EXP, (_traces(exponent),))
 
 
-def logdet_of_exponential(node: Operand, barriers: Closed) -> Operand | None:
+def logdet_of_exponential(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(exp(X))| = tr X for a real X."""
     exponent = _exponent(node.operands[0])
     return None if exponent is None or holds_complex(exponent) else _traces(exponent)
 
 
-def join_exponentials(node: Operand, barriers: Closed) -> Operand | None:
+def join_exponentials(node: Operand, barriers: Barriers) -> Operand | None:
     """exp(s X)_ab exp(t X)_bc = exp((s + t) X)_ac, where nothing else has the index b."""
     product = inlined_product(node, barriers)
     for k, j, ends in _neighbours(product):
@@ -139,7 +139,7 @@ def join_exponentials(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def exponential_last(node: Operand, barriers: Closed) -> Operand | None:
+def exponential_last(node: Operand, barriers: Barriers) -> Operand | None:
     """exp(t X)_ab X_bc = X_ab exp(t X)_bc, where nothing else has b; for powers of X too."""
     product = inlined_product(node, barriers)
     for k, j, (start, end) in _neighbours(product):
@@ -168,13 +168,13 @@ def _neighbours(product: Product) -> Iterator[tuple[int, int, tuple[int, int]]]:
                 yield k, j, (left[0], right[1])
 
 
-def inv_of_power(node: Operand, barriers: Closed) -> Operand | None:
+def inv_of_power(node: Operand, barriers: Barriers) -> Operand | None:
     """inv(X^k) = X^-k."""
     found = symbolic_power(node.operands[0])
     return None if found is None else matrix_power(found[0], -found[1])
 
 
-def join_powers(node: Operand, barriers: Closed) -> Operand | None:
+def join_powers(node: Operand, barriers: Barriers) -> Operand | None:
     """X^j_ab X^k_bc = X^(j + k)_ac, where nothing else has the index b; X itself and its inverse
     are powers too."""
     product = inlined_product(node, barriers)
@@ -208,13 +208,13 @@ def _as_power(operand: Operand) -> tuple[Operand, Operand]:
     return symbolic_power(operand) or (operand, 1)
 
 
-def power_beside_zero(node: View, barriers: Closed) -> Operand | None:
+def power_beside_zero(node: View, barriers: Barriers) -> Operand | None:
     """k X^(k - 1) is 0 at k = 0, also of a singular X: where the factor is 0, the exponent is."""
     product = _beside_zero(inlined_product(node, barriers), Mul.make_args(Mul(*node.scalars)))
     return None if product is None else product.build()
 
 
-def scalar_beside_zero(node: Expr, barriers: Closed) -> Operand | None:
+def scalar_beside_zero(node: Expr, barriers: Barriers) -> Operand | None:
     """k y'X^(k - 1) x is 0 at k = 0, also of a singular X."""
     for own in node.args if node.is_Mul else ():
         if isinstance(own, TensorExpr):

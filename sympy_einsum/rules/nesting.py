@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import product as combinations
 
-from ..analysis import Closed, inlined_product, is_inlined
+from ..analysis import Barriers, inlined_product, is_inlined
 from ..core import tuning
 from ..expressions import (
     Einsum,
@@ -25,13 +25,13 @@ from ..expressions import (
 )
 
 
-def denest(node: Operand, barriers: Closed) -> Operand | None:
+def merge_products(node: Operand, barriers: Barriers) -> Operand | None:
     """A product of products is one product [W, thm 6.5]."""
     nested = any(is_inlined(operand, node.operands, barriers) for operand in node.operands)
     return inlined_product(node, barriers).build() if nested else None
 
 
-def denest_fully(node: Operand, barriers: Closed) -> Operand | None:
+def merge_all_products(node: Operand, barriers: Barriers) -> Operand | None:
     """A product of products is one product, where some of these are the same too."""
 
     def opens_any(inner: Operand, operands: Sequence[Operand]) -> bool:
@@ -44,13 +44,13 @@ def denest_fully(node: Operand, barriers: Closed) -> Operand | None:
     return contract(operands, terms, node.output, lengths)
 
 
-def diagonal_of_product(node: Operand, barriers: Closed) -> Operand | None:
+def diagonal_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """A diagonal of a product: only its entries are computed."""
     repeats = node.core is not None and len(set(node.subscripts[-1])) < node.core.order
     return inlined_product(node).build() if repeats and type(node.core) is Einsum else None
 
 
-def diagonal_of_sum(node: Operand, barriers: Closed) -> Operand | None:
+def diagonal_of_sum(node: Operand, barriers: Barriers) -> Operand | None:
     """A diagonal of a sum is the sum of the diagonals: nothing beside these is computed."""
     total = node.core
     repeats = total is not None and len(set(node.subscripts[-1])) < total.order
@@ -66,12 +66,12 @@ def diagonal_of_sum(node: Operand, barriers: Closed) -> Operand | None:
     )
 
 
-def split_components(node: Operand, barriers: Closed) -> Operand | None:
+def split_components(node: Operand, barriers: Barriers) -> Operand | None:
     """A part that is summed completely and shares no index with the rest is a scalar factor."""
     return inlined_product(node, barriers).split() if len(node.operands) > 1 else None
 
 
-def fold_square(node: Operand, barriers: Closed) -> Operand | None:
+def fold_square(node: Operand, barriers: Barriers) -> Operand | None:
     """Two equal halves of a product are computed once: x_j A_ij A_ik x_k = (A x)_i (A x)_i."""
     twice = [o for o, count in Counter(node.operands).items() if count == 2]
     if len(twice) < 2:

@@ -10,7 +10,7 @@ from math import comb
 from sympy import Expr, Integer, Mul, Pow, S, besselk, log, multinomial_coefficients
 
 from ..analysis import (
-    Closed,
+    Barriers,
     as_powers,
     inlined_product,
     scalar_and_tensor,
@@ -31,7 +31,7 @@ from ..expressions import (
 )
 
 
-def merge_powers(node: Operand, barriers: Closed) -> Operand | None:
+def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
     """Powers of one base and exponentials, multiplied entry by entry."""
     if len(node.operands) < 2:
         return None
@@ -53,7 +53,7 @@ def merge_powers(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def _merge_factors(factors: list[Operand], barriers: Closed) -> list[Operand] | None:
+def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] | None:
     """Fewer factors with the same product, None if there are none."""
     powers: dict[Operand, Expr] = {}
     own = [factor.as_entry_power() for factor in factors]
@@ -92,7 +92,7 @@ def power_of(base: Operand, exponent: Expr) -> Operand:
     return base if exponent == 1 else apply_body(slot(0) ** exponent, (base,))
 
 
-def expand_power(node: Operand, barriers: Closed) -> Operand | None:
+def expand_power(node: Operand, barriers: Barriers) -> Operand | None:
     """A whole power of a product, or a positive one of a sum, multiplied out entry by entry."""
     base, exponent = node.as_entry_power()
     if not exponent.is_Integer or exponent is S.One:
@@ -124,7 +124,7 @@ def _power_of_sum(total: TensorAdd, exponent: int) -> Operand | None:
     return total_of(terms)
 
 
-def split_square(node: Operand, barriers: Closed) -> Operand | None:
+def split_square(node: Operand, barriers: Barriers) -> Operand | None:
     """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
     if not any(operand.as_entry_power()[1] == 2 for operand in node.operands):
         return None
@@ -138,7 +138,7 @@ def split_square(node: Operand, barriers: Closed) -> Operand | None:
     return None
 
 
-def power_of_bessel(node: Operand, barriers: Closed) -> Operand | None:
+def power_of_bessel(node: Operand, barriers: Barriers) -> Operand | None:
     """Merge a power with a Bessel function, x**p besselk(p, x), which has a limit at 0."""
     product = inlined_product(node, barriers)
     for k, function in enumerate(product.operands):

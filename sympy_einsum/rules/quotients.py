@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..analysis import Closed, Product, components, inlined_product, is_denominator, pays
+from ..analysis import Barriers, Product, components, inlined_product, is_denominator, pays
 from ..core import tuning
 from ..expressions import Operand
 from .powers import power_of
 
 
-def cancel_quotient(node: Operand, barriers: Closed) -> Operand | None:
+def cancel_quotient(node: Operand, barriers: Barriers) -> Operand | None:
     """A divisor of a product cancels against its factors: Σ_j A_ij s_j / (A s)_i = 1."""
     product = inlined_product(node)
     for k, operand in enumerate(product.operands):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
-from ..analysis import Closed, Feature, Surroundings, features, functions_below
+from ..analysis import Barriers, Feature, Surroundings, features, functions_below
 from ..core import children, postorder, tuning
 from ..expressions import Einsum, Operand, TensorExpr, rebuild
 
@@ -39,7 +39,7 @@ class Rule(NamedTuple):
 
     name: str
     case: str
-    apply: Callable[[Any, Closed], Operand | None]
+    apply: Callable[[Any, Barriers], Operand | None]
     needs: tuple[frozenset[Feature], ...] = ()
     wrong: str = ""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sympy import S
 
-from ..analysis import Closed, is_positive
+from ..analysis import Barriers, is_positive
 from ..expressions import LOG, Operand, apply_body, scale
 
 
-def log_of_power(node: Operand, barriers: Closed) -> Operand | None:
+def log_of_power(node: Operand, barriers: Barriers) -> Operand | None:
     """log(x**a) = a log(x) where x is positive; for odd a there is no logarithm elsewhere."""
     if node.body != LOG:
         return None

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from sympy import Mul, S, expand
 
 from ..analysis import (
-    Closed,
+    Barriers,
     Product,
     cost,
     distributed,
@@ -50,7 +50,7 @@ from ..expressions import (
 from .equal_axes import equal_axes, has_deltas, sum_on_diagonal
 
 
-def collect(node: Operand, barriers: Closed) -> Operand | None:
+def collect(node: Operand, barriers: Barriers) -> Operand | None:
     """Terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
     collected = like_terms(node.operands)
     if len(collected) == len(node.operands):
@@ -58,7 +58,7 @@ def collect(node: Operand, barriers: Closed) -> Operand | None:
     return tensor_sum([scale(factor, tensor) for tensor, factor in collected.items()])
 
 
-def flatten(node: Operand, barriers: Closed) -> Operand | None:
+def flatten_transposed_sums(node: Operand, barriers: Barriers) -> Operand | None:
     """The transpose of a sum in a sum: A + (B + C)' = A + B' + C'."""
     if not any(_rearranged_sum(term) for term in node.operands):
         return None
@@ -73,7 +73,7 @@ def flatten(node: Operand, barriers: Closed) -> Operand | None:
     return tensor_sum(terms)
 
 
-def transpose_terms(node: Operand, barriers: Closed) -> Operand | None:
+def transpose_terms(node: Operand, barriers: Barriers) -> Operand | None:
     """A transposed sum whose terms are transposed anyway: (A' - B)' = A - B'."""
     total = node.core
     if not isinstance(total, TensorAdd) or total in barriers or not _is_transpose(node):
@@ -109,7 +109,7 @@ def _rearranged_sum(term: Operand) -> bool:
     return is_scaled and not is_difference_of_rows(term.core)
 
 
-def add_diagonals(node: Operand, barriers: Closed) -> Operand | None:
+def add_diagonals(node: Operand, barriers: Barriers) -> Operand | None:
     """Terms on one diagonal are added there: I + diag(x) = diag(1 + x)."""
     groups: dict[Any, list[Operand]] = {}
     for term in node.operands:
@@ -124,7 +124,7 @@ def add_diagonals(node: Operand, barriers: Closed) -> Operand | None:
     return tensor_sum(added)
 
 
-def common_scalar(node: Operand, barriers: Closed) -> Operand | None:
+def common_scalar(node: Operand, barriers: Barriers) -> Operand | None:
     """A scalar factor of every term is pulled out where that costs no more: s A + s B = s (A + B).
     Scaling two vectors may cost less than scaling a matrix made of them."""
     scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
@@ -146,7 +146,7 @@ def common_scalar(node: Operand, barriers: Closed) -> Operand | None:
     return outside if cost([outside], given) <= cost([node], given) else None
 
 
-def scaled_differences(node: Operand, barriers: Closed) -> Operand | None:
+def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:
     """A common factor of the differences of all rows from all others, before a derivative by it:
     X_i / s - X_j / s = (X_i - X_j) / s. A sweep differentiates a sum term by term; where rows
     coincide their parts cancel only up to rounding, and a kernel divides them by the distance."""
@@ -183,7 +183,7 @@ def scaled_differences(node: Operand, barriers: Closed) -> Operand | None:
     )
 
 
-def complement(node: Operand, barriers: Closed) -> Operand | None:
+def complement(node: Operand, barriers: Barriers) -> Operand | None:
     """sigmoid(-z) is 1 - sigmoid(z), where that leaves one term with sigmoid(z)."""
     axes = tuple(range(node.order))
     places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}
@@ -213,7 +213,7 @@ def _expanded(product: Product) -> list[Operand]:
     return [term.build() for term in distributed(product, tuning.MAX_PAIRED_TERMS) or [product]]
 
 
-def expand_scalar(node: Operand, barriers: Closed) -> Operand | None:
+def expand_scalar(node: Operand, barriers: Barriers) -> Operand | None:
     """A scalar multiplied out by SymPy, where that gives no endless sum."""
     if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > tuning.MAX_EXPANDED_TERMS:
         return None
@@ -232,7 +232,7 @@ def _expanded_terms(expr: Operand) -> int:
     return 1
 
 
-def factor(node: Operand, barriers: Closed) -> Operand | None:
+def factor_common(node: Operand, barriers: Barriers) -> Operand | None:
     """A factor that several terms have in common, pulled out where that is cheaper [W, thm 5.4]."""
     if len(node.operands) > tuning.MAX_PAIRED_TERMS:
         return None
@@ -242,7 +242,7 @@ def factor(node: Operand, barriers: Closed) -> Operand | None:
     return None if best is None or best[0] >= cost([node], given) else best[1]
 
 
-def factorings(operands: Sequence[Operand], barriers: Closed = ()) -> Iterator[Operand]:
+def factorings(operands: Sequence[Operand], barriers: Barriers = ()) -> Iterator[Operand]:
     """Sums of tensors of one shape, or of scalars, with a factor that several have in common pulled
     out, that of the most terms first.
 
@@ -273,7 +273,7 @@ def factorings(operands: Sequence[Operand], barriers: Closed = ()) -> Iterator[O
                 yield factored
 
 
-def _as_product(term: Operand, barriers: Closed) -> Product:
+def _as_product(term: Operand, barriers: Barriers) -> Product:
     """A term as a product; in a stock one the first scalar product of tensors is inlined."""
     if isinstance(term, TensorExpr):
         return inlined_product(term, barriers)

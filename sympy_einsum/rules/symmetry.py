@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product as combinations
 from math import prod
 
-from ..analysis import Closed, Product, has_declared_symmetry, has_symmetry, is_symmetric
+from ..analysis import Barriers, Product, has_declared_symmetry, has_symmetry, is_symmetric
 from ..core import tuning
 from ..expressions import (
     Einsum,
@@ -23,7 +23,7 @@ from ..expressions import (
 Axes = tuple[int, ...]
 
 
-def transpose_symmetric(node: Operand, barriers: Closed) -> Operand | None:
+def transpose_symmetric(node: Operand, barriers: Barriers) -> Operand | None:
     """The transpose of a symmetric matrix is the matrix; so is that of a product in which declared
     symmetries turn it back."""
     core = node.core
@@ -38,7 +38,7 @@ def transpose_symmetric(node: Operand, barriers: Closed) -> Operand | None:
     return contract(node.operands, subscripts, node.output, dict(enumerate(node.lengths)))
 
 
-def order_symmetric(node: Operand, barriers: Closed) -> Operand | None:
+def order_symmetric(node: Operand, barriers: Barriers) -> Operand | None:
     """Symmetric operands are transposed such that equal products look alike."""
     lengths = dict(enumerate(node.lengths))
     inside = node.core if isinstance(node, View) else None

@@ -76,7 +76,7 @@ from .stable.rules import (
 )
 
 DENEST = Rule(
-    "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.denest, any_of(NESTED)
+    "denest", "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)", nesting.merge_products, any_of(NESTED)
 )
 CONTENT = Rule(
     "content", "A @ (2*x + 2*y) = 2*(A @ (x + y))", distribution.content, any_of(TensorAdd)
@@ -279,7 +279,7 @@ SUM = (
     Rule(
         "transposed sum",
         "A + B + (A + B).T = A + B + A.T + B.T",
-        sums.flatten,
+        sums.flatten_transposed_sums,
         any_of(frozenset([View, TensorAdd])),
     ),
     *STABLE_RULES[TensorAdd],
@@ -302,7 +302,7 @@ SUM = (
     Rule(
         "factor",
         "A @ B + A @ C = A @ (B + C)",
-        sums.factor,
+        sums.factor_common,
         any_of(SHARED),
         wrong="A @ B + C @ A = A @ (B + C)",
     ),
@@ -384,7 +384,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "denest",
             "A @ (B @ x) = einsum('ij,jk,k->i', A, B, x)",
-            nesting.denest_fully,
+            nesting.merge_all_products,
             any_of(Einsum),
         ),
         *[rule for rule in PRODUCT if rule not in (DENEST, HALVES)],
@@ -402,7 +402,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "log softmax",
             "log(softmax(x)) = x - logsumexp(x)",
-            softmax.log_softmax,
+            softmax.expand_log_softmax,
             any_of(frozenset([log, Softmax])),
         ),
         Rule("turn", "sigmoid(-x) = 1 - sigmoid(x)", entries.reflect, any_of(sigmoid, softplus)),

@@ -721,7 +721,7 @@ def test_weights_stay_in_the_textbooks_form(known):
 )
 def test_factors_are_tried_in_pairs_if_they_have_something_in_common(product, tried, monkeypatch):
     found = []
-    monkeypatch.setattr(pairs, "named", lambda node, numeric: found.append(node))
+    monkeypatch.setattr(pairs, "stable_node", lambda node, numeric: found.append(node))
     for node in postorder([product]):
         if type(node) is Einsum:
             assert pairs.pair_of_factors(node, ()) is None

@@ -81,7 +81,7 @@ class _IndexInference:
 
     def _leaf(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         node = place.node
-        labels = index_text(node)
+        labels = indices_of(node)
         if node.kind == "number":
             if not labels:
                 return None, {}
@@ -134,7 +134,7 @@ class _IndexInference:
                         f"those of {place.quote(k)} don't"
                     )
             if child in self.written and operator == "*":
-                factors.append((index_text(child), self.written[child], place.quote(k)))
+                factors.append((indices_of(child), self.written[child], place.quote(k)))
             else:
                 axes = [*self.lengths[child].values()]
                 factors.append((list(own.items()), axes, place.quote(k)))
@@ -154,7 +154,7 @@ class _IndexInference:
             if own != first:
                 raise place.error(
                     f"terms of a sum need the same indices: {place.quote(0)} has "
-                    f"{shown(first)}, {place.quote(k)} has {shown(own)}"
+                    f"{index_string(first)}, {place.quote(k)} has {index_string(own)}"
                 )
             for letter, length in self.lengths[child].items():
                 one = self.lengths[terms[0]][letter]
@@ -173,7 +173,9 @@ class _IndexInference:
         if name not in SPECIAL:
             raise place.error(f"there is no function {name!r}; a product has a space before '('")
         if own is None or len(own) != 2:
-            raise place.error(f"{name} needs two free indices, {place.quote(0)} has {shown(own)}")
+            raise place.error(
+                f"{name} needs two free indices, {place.quote(0)} has {index_string(own)}"
+            )
         one, two = lengths.values()
         if not one.merge(two):
             raise place.error(f"{name} needs a square matrix, not one of {one} by {two}")
@@ -199,12 +201,12 @@ _RULES: dict[str, Callable[[_IndexInference, Location], tuple[Indices, dict[str,
 }
 
 
-def index_text(node: SyntaxNode) -> list[tuple[str, str]]:
+def indices_of(node: SyntaxNode) -> list[tuple[str, str]]:
     """Return the indices of a tensor or a number."""
     return read_indices(node.children[0].name) if node.children else []
 
 
-def shown(indices: Indices) -> str:
+def index_string(indices: Indices) -> str:
     """Format indices for messages."""
     if not indices:
         return "none"
@@ -229,7 +231,8 @@ def read_ricci(
         left = read_indices(indices)
         output = [letter for letter, _ in left]
         if dict(left) != own or len(output) != len(own):
-            message = f"the left side has the indices {shown(dict(left))}, the right {shown(own)}"
+            sides = index_string(dict(left)), index_string(own)
+            message = "the left side has the indices {}, the right {}".format(*sides)
             raise ParseError(message, text, position)
     symbols = symbols_of(inference.axes, inference.known, given)
     value = _build(tree, inference, symbols)
@@ -314,7 +317,7 @@ def _leaf(
     node: SyntaxNode, inference: _IndexInference, symbols: Mapping[str, Operand]
 ) -> tuple[Operand, list[str]]:
     """Return a tensor or a number with the indices of its axes, as written."""
-    labels = [letter for letter, _ in index_text(node)]
+    labels = [letter for letter, _ in indices_of(node)]
     if node.kind == "number":
         number = read_number(node.name.removeprefix("-")) * (-1 if node.name[0] == "-" else 1)
         return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Expr, Function, Pow, log
 
-from ...analysis import Closed
+from ...analysis import Barriers
 from ...core import Use, cached, sigmoid, transform, tuning
 from ...expressions import (
     LOG,
@@ -20,17 +20,17 @@ from ..powers import merge_power_derivatives
 from .laws import law
 from .logarithms import logarithm
 from .matching import FUNCTIONS, arguments, matched
-from .nodes import applied, asks_for_signs, is_ones, named, signed
+from .nodes import applied, asks_for_signs, is_ones, signed, stable_node
 
 
-def name(node: Operand, barriers: Closed, use: Use = Use.READING) -> Operand | None:
+def stable_function(node: Operand, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
     """A function of functions that has a stable form, also inside a body."""
     if isinstance(node, Elementwise) and not _is_stable_body(node.body):
         given = signed(node.body, node.operands)
         body = _stable_body(given, use)
         if body != given:
             return applied(body, node.operands)
-    return named(node, use)
+    return stable_node(node, use)
 
 
 @cached(8192)
@@ -41,7 +41,7 @@ def _is_stable_body(body: Expr) -> bool:
     return not asks_for_signs(body) and all(_stable_body(body, use) == body for use in Use)
 
 
-def logarithm_of(node: Operand, barriers: Closed) -> Operand | None:
+def logarithm_of(node: Operand, barriers: Barriers) -> Operand | None:
     """The logarithm of products, powers and sums of exponentials."""
     if isinstance(node, Elementwise):
         if not isinstance(node.body, log):
@@ -50,12 +50,12 @@ def logarithm_of(node: Operand, barriers: Closed) -> Operand | None:
     return logarithm(node.args[0]) if isinstance(node, log) else None
 
 
-def scalar(node: Operand, barriers: Closed, use: Use = Use.READING) -> Operand | None:
+def stable_scalar(node: Operand, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
     """A stock scalar with a stable form."""
     return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
 
 
-def log_of_one_more(node: Elementwise, barriers: Closed) -> Operand | None:
+def log_of_one_more(node: Elementwise, barriers: Barriers) -> Operand | None:
     """log(1 + x) of a longer sum, with 1.0 too."""
     total = node.operands[0]
     if node.body != LOG or not isinstance(total, TensorAdd):
@@ -67,7 +67,7 @@ def log_of_one_more(node: Elementwise, barriers: Closed) -> Operand | None:
     return apply_body(log(1 + slot(0)), (tensor_sum(rest),))
 
 
-def complement_in_body(node: Elementwise, barriers: Closed) -> Operand | None:
+def complement_in_body(node: Elementwise, barriers: Barriers) -> Operand | None:
     """s (1 - s), where s is a sigmoid, is s times another sigmoid."""
     for k, operand in enumerate(node.operands):
         if not isinstance(operand, Elementwise) or not isinstance(operand.body, sigmoid):

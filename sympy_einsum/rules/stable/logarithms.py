@@ -9,7 +9,7 @@ from functools import reduce
 
 from sympy import Add, Expr, Mul, Piecewise, S, exp, log
 
-from ...analysis import Closed, Product, inlined_product, is_nonnegative, is_positive
+from ...analysis import Barriers, Product, inlined_product, is_nonnegative, is_positive
 from ...core import Use, logaddexp, tuning
 from ...expressions import (
     LOG,
@@ -35,7 +35,7 @@ from ...expressions import (
 from ..running import running_total
 from .laws import law
 from .matching import matched
-from .nodes import named
+from .nodes import stable_node
 
 
 def logarithm(value: Operand) -> Operand:
@@ -44,7 +44,7 @@ def logarithm(value: Operand) -> Operand:
     if isinstance(value, Softmax):
         return apply_body(LOG, (value,))
     if isinstance(value, (Elementwise, TensorAdd)):
-        found = named(apply_body(LOG, (value,)), Use.READING)
+        found = stable_node(apply_body(LOG, (value,)), Use.READING)
         if found is None:
             found = _log_of_body(value) if isinstance(value, Elementwise) else _log_of_sum(value)
         return found
@@ -216,7 +216,7 @@ def _log_of_shares(product: Product, k: int, node: Einsum) -> Operand:
     return _plus([moved, log_of(shares) if found is None else found], node)
 
 
-def log_of_weighted(node: Operand, barriers: Closed) -> Operand | None:
+def log_of_weighted(node: Operand, barriers: Barriers) -> Operand | None:
     """log Σ w exp(z) = log Σ exp(z + log w), for weights that are known not to be negative and may
     be 0 where z is largest. By the weights this has no derivative at 0: if they depend on what is
     ``barriers``, they stay outside, and so do those whose sign nobody knows."""

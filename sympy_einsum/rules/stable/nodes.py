@@ -194,8 +194,8 @@ def _at(found: Match, operands: Sequence[Operand]) -> Operand:
 
 @memoised
 def reached(node: TensorExpr) -> frozenset[Operand]:
-    """Return what a node is computed from entry by entry, as far down as :func:`named` looks: two
-    factors are one function only of what both are or reach."""
+    """Return the nodes that a node is computed from entry by entry, as far down as
+    :func:`stable_node` looks: two factors may be one function only if both reach one node."""
     found: set[Operand] = set()
     level: set[Operand] = {node}
     for _ in range(tuning.STABLE_LEVELS - 1):
@@ -229,7 +229,7 @@ def _has_no_name(node: TensorExpr) -> bool:
     return all(_is_unnamed(body) for body, _ in _pieces(node))
 
 
-def named(node: TensorExpr, use: Use) -> Operand | None:
+def stable_node(node: TensorExpr, use: Use) -> Operand | None:
     """A node in the form that the tables have for it, None if they don't."""
     if _has_no_name(node):
         return None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sympy import cos, cosh, exp, log, sin, sinh, tanh
 
-from ...analysis import Closed, inlined_product, is_nonnegative, times_entries
+from ...analysis import Barriers, inlined_product, is_nonnegative, times_entries
 from ...core import Use, postorder, tuning
 from ...expressions import (
     Einsum,
@@ -23,10 +23,10 @@ from ...expressions import (
     tensor_sum,
 )
 from .matching import has_functions
-from .nodes import named, reached
+from .nodes import reached, stable_node
 
 
-def pair_of_terms(node: TensorAdd, barriers: Closed, use: Use = Use.READING) -> Operand | None:
+def pair_of_terms(node: TensorAdd, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
     """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
     if not tuning.STABLE_OPERANDS <= len(node.operands) <= tuning.STABLE_TERMS:
         return None
@@ -40,7 +40,7 @@ def pair_of_terms(node: TensorAdd, barriers: Closed, use: Use = Use.READING) -> 
             is_near = _is_fill(other) or below[j] & below[k]
             if j == k or not (is_near or (use and reach[j] & reach[k])):
                 continue
-            found = named(tensor_sum([node.operands[k], node.operands[j]]), use)
+            found = stable_node(tensor_sum([node.operands[k], node.operands[j]]), use)
             if found is not None:
                 rest = [term for i, term in enumerate(node.operands) if i not in (j, k)]
                 return tensor_sum([found, *rest])
@@ -61,7 +61,7 @@ def _below(core: Operand) -> tuple[Operand, ...]:
     return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
 
 
-def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> Operand | None:
+def pair_of_factors(node: Einsum, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
     """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
     if not _has_new_pairs(node) or _is_elementary_product(node):
         return None
@@ -80,7 +80,7 @@ def pair_of_factors(node: Einsum, barriers: Closed, use: Use = Use.READING) -> O
             if tried[j] & tried[k] or not _are_related(one, other, use):
                 continue
             is_whole = len(product.operands) == 2 and labels == node.output
-            merged = named(node if is_whole else times_entries([one, other], one), use)
+            merged = stable_node(node if is_whole else times_entries([one, other], one), use)
             if merged is not None:
                 return product.replaced({j, k}, [(merged, labels)]).build()
     return None

@@ -70,11 +70,11 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "log softmax",
             "x - logsumexp(x) = log(softmax(x))",
-            softmaxes.log_softmax,
+            softmaxes.join_log_softmax,
             any_of(LogSumExp),
             wrong="M - logsumexp(M, axis=0)[None, :] = log(softmax(M, axis=1))",
         ),
-        Rule("stable", "softplus(x) - softplus(-x) = x", functions.name, any_of(*FORMS)),
+        Rule("stable", "softplus(x) - softplus(-x) = x", functions.stable_function, any_of(*FORMS)),
         Rule(
             "stable",
             "softplus(x) - x + y = softplus(-x) + y",
@@ -104,7 +104,12 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
             any_of(modulus),
             wrong="modulus(x, y)**3 = x**3 + y**3",
         ),
-        Rule("stable", "log(1 - sigmoid(x)) = -softplus(x)", functions.name, any_of(*FORMS)),
+        Rule(
+            "stable",
+            "log(1 - sigmoid(x)) = -softplus(x)",
+            functions.stable_function,
+            any_of(*FORMS),
+        ),
         Rule(
             "logarithm",
             "log(exp(M).sum(axis=0)) = logsumexp(M, axis=0)",
@@ -121,7 +126,10 @@ STABLE_RULES: dict[type, tuple[Rule, ...]] = {
             any_of(frozenset([Add, LogSumExp])),
         ),
         Rule(
-            "stable", "log(1 + exp(x @ y)) = softplus(x @ y)", functions.scalar, any_of(log, *FORMS)
+            "stable",
+            "log(1 + exp(x @ y)) = softplus(x @ y)",
+            functions.stable_scalar,
+            any_of(log, *FORMS),
         ),
     ),
 }
@@ -148,8 +156,8 @@ def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
 
 
 FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", pairs.pair_of_factors)
-NAME = _slope("1/(exp(x) - 1) = bose(x)", functions.name)
-QUOTIENT = _slope("sin(x)/x = sinc(x)", functions.name)
+NAME = _slope("1/(exp(x) - 1) = bose(x)", functions.stable_function)
+QUOTIENT = _slope("sin(x)/x = sinc(x)", functions.stable_function)
 BESSEL = Rule(
     "slope",
     "x**2*besselk(2, x)*y = y*powbesselk(2, x)",
@@ -161,7 +169,7 @@ TERMS = _slope(
     "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
     pairs.pair_of_terms,
 )
-SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", functions.scalar)
+SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", functions.stable_scalar)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (QUOTIENT, FACTORS, BESSEL),
     Elementwise: (WEIGHTED, NAME),
@@ -172,7 +180,7 @@ DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
 NUMERIC_NAME = Rule(
     "numeric",
     "1 - sigmoid(x) = sigmoid(-x)",
-    partial(functions.name, use=Use.COMPUTING),
+    partial(functions.stable_function, use=Use.COMPUTING),
     any_of(Pow, *NUMERIC_FORMS),
 )
 POWER_BESIDE_ZERO = Rule(
@@ -233,7 +241,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "numeric",
             "1 - sigmoid(x @ y) = sigmoid(-(x @ y))",
-            partial(functions.scalar, use=Use.COMPUTING),
+            partial(functions.stable_scalar, use=Use.COMPUTING),
             any_of(log, Pow, *NUMERIC_FORMS),
         ),
         Rule(

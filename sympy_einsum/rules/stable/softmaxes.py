@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Add, exp
 
-from ...analysis import Closed
+from ...analysis import Barriers
 from ...expressions import (
     Einsum,
     LogSumExp,
@@ -25,7 +25,7 @@ from .logarithms import log_of, logarithm, sliced_operand
 from .nodes import is_ones
 
 
-def log_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:
+def join_log_softmax(node: TensorAdd, barriers: Barriers) -> Operand | None:
     """z - logsumexp(z) = log softmax(z): the difference of large numbers is gone."""
     for term in node.operands:
         number, bare = split_coefficient(term)
@@ -44,7 +44,7 @@ def log_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:
     return None
 
 
-def log_softmax_entry(node: Operand, barriers: Closed) -> Operand | None:
+def log_softmax_entry(node: Operand, barriers: Barriers) -> Operand | None:
     """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
     if not node.is_Add:
         return None
@@ -71,7 +71,7 @@ def _terms(tensor: Operand) -> tuple[Operand, ...]:
     return () if isinstance(tensor, Zeros) else (tensor,)
 
 
-def one_less_softmax(node: TensorAdd, barriers: Closed) -> Operand | None:
+def one_less_softmax(node: TensorAdd, barriers: Barriers) -> Operand | None:
     """1 - p = 1 - exp(log p), of which code knows the small values too."""
     terms = [split_coefficient(term) for term in node.operands]
     if len(terms) != 2 or not any(is_ones(core) for _, core in terms):
