@@ -101,7 +101,7 @@ def _evaluated(expr: Operand, values: dict[Operand, TensorLike]) -> Value:
 
 
 def _hint(left: Sequence[Basic], values: Mapping[Operand, TensorLike]) -> str:
-    """How to give the values that are missing."""
+    """Say how to give the missing values."""
     for symbol in left:
         alike = [own for own in values if str(own) == str(symbol) and own != symbol]
         if alike:
@@ -153,8 +153,8 @@ def number_of(scalar: TensorExpr) -> Expr:
 
 
 def with_numbers(expr: Operand) -> Operand:
-    """An expression in which scalar nodes without free symbols are numbers, where these are
-    fractions or floats."""
+    """Evaluate scalar nodes without free symbols in an expression, where these are fractions or
+    floats."""
 
     def visit(node: Basic, below: tuple[Basic, ...]) -> Basic:
         done = rebuild(node, below) if below else node

@@ -392,7 +392,7 @@ class Counterexample(NamedTuple):
     right: float
 
     def __str__(self) -> str:
-        """Three digits of each number, a symbol a line."""
+        """Format three digits of each number, a symbol a line."""
         lines = []
         for symbol, value in self.values.items():
             text = np.array2string(np.asarray(value), precision=3, suppress_small=True)
@@ -402,7 +402,8 @@ class Counterexample(NamedTuple):
 
 
 def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
-    """Data on which two expressions of one shape clearly differ, where :func:`equal` is False.
+    """Return data on which two expressions of one shape clearly differ, where :func:`equal` is
+    False.
 
     Returns
     =======

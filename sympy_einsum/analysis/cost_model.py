@@ -85,7 +85,7 @@ def _entries(node: TensorExpr) -> int:
 
 
 def _view_cost(node: View) -> int:
-    """A rearrangement is free, and a minus becomes a subtraction."""
+    """Count a rearrangement as free; a minus becomes a subtraction."""
     if node.core is None or node.scalars in ((), (S.NegativeOne,)):
         return 0
     return tuning.ENTRY * _smallest_factor(node)
@@ -210,12 +210,12 @@ def _entrywise_cost(node: Elementwise) -> int:
 
 
 def _exponentials_cost(node: AxesFunction | RunningFunction) -> int:
-    """Products with the matrices of what runs are linear recurrences."""
+    """Count products with matrices of running functions as linear recurrences."""
     return (tuning.FUNCTION + tuning.ENTRY) * _entries(node.operands[0])
 
 
 def _comparisons_cost(node: NamedAxesFunction) -> int:
-    """A maximum is found in one pass, positions in several."""
+    """Count one pass for a maximum, several for positions."""
     passes = 1 if isinstance(node, Extremum) else tuning.FUNCTION
     return passes * tuning.ENTRY * _entries(node.operands[0])
 
@@ -226,8 +226,7 @@ def _factorized(times: int) -> Callable[[MatrixFunction], int]:
 
 
 def _decomposed(node: StackFunction) -> int:
-    """A factorization of each matrix, with iterations; each direction is in a matrix twice as
-    long."""
+    """Count a factorization of each matrix, with iterations; each direction doubles the matrix."""
     matrices, *directions = node.operands
     return (
         10
@@ -243,8 +242,8 @@ def _cofactors_cost(node: Cofactors) -> int:
 
 
 def _smallest_factor(view: View) -> int:
-    """Entries of what a scalar factor is multiplied to: the view's diagonal, or an operand of the
-    product below, after what only that operand has is summed."""
+    """Return the number of entries that a scalar factor is multiplied into: the view's diagonal, or
+    an operand of the product below, reduced over the axes that it alone has."""
     lengths = [nominal_length(n) for n in view.lengths]
     sizes = [prod(lengths[i] for i in set(view.subscripts[-1]))]
     core = view.core

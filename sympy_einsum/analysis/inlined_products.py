@@ -43,8 +43,7 @@ UpToSign: TypeAlias = tuple[tuple[tuple[Operand, Expr], ...], bool]
 
 @memoised
 def up_to_sign(total: TensorAdd) -> UpToSign:
-    """A sum in a form that shows whether another is its opposite: nothing has to be built to find
-    that there is none."""
+    """Return a sum in a form that shows whether another is its opposite, without building that."""
     parts = [split_coefficient(term) for term in total.operands]
     is_opposite = bool(parts[0][0].is_negative)
     return tuple(
@@ -116,7 +115,7 @@ class Product:
 
     @once
     def counts(self) -> Counter[int]:
-        """How often each label occurs, in operands and output."""
+        """The number of occurrences of each label, in operands and output."""
         return Counter([i for term in (*self.subscripts, self.output) for i in term])
 
     def is_private(self, labels: Collection[int], group: Collection[int]) -> bool:
@@ -183,7 +182,7 @@ class Product:
 
 
 def components(subscripts: Sequence[Collection[int]]) -> list[list[int]]:
-    """Groups of operands connected by indices, by number."""
+    """Return groups of operands connected by indices, by number."""
     terms = iter(subscripts)
     reached = set(next(terms, ()))
     for term in terms:
@@ -204,7 +203,7 @@ def components(subscripts: Sequence[Collection[int]]) -> list[list[int]]:
 
 
 def inlined_product(node: Operand, barriers: Barriers = ()) -> Product:
-    """A tensor expression as a product: what is none is its own only operand. Dense products
+    """Return a tensor expression as a product; another node is its own only operand. Dense products
     inside are inlined unless they are ``barriers`` or occur twice, as in the square (A x)·(A x)."""
     if not isinstance(barriers, Surroundings):
         return _inlined(node, barriers)
@@ -327,7 +326,7 @@ def times_entries(factors: Sequence[Operand], like: Operand) -> Operand:
 
 
 def with_common_output(product: Product) -> Product:
-    """Labels renamed so that the output is 0, 1, …; an output with repeats stays."""
+    """Rename labels so that the output is 0, 1, …; an output with repeats stays."""
     rename = {label: -1 - k for k, label in enumerate(product.lengths)}
     for axis, label in enumerate(product.output):
         if product.output.count(label) == 1:
@@ -371,7 +370,7 @@ def scalar_and_tensor(term: Operand) -> tuple[Expr, Operand]:
 
 
 def like_terms(terms: Sequence[Operand]) -> dict[Operand, Operand]:
-    """Terms with equal tensors, or opposite sums, their scalar factors added up."""
+    """Collect the scalar factors of terms with equal tensors, or opposite sums."""
     collected: dict[Operand, Operand] = {}
     sums: dict[UpToSign, Operand] = {}
     for term in terms:

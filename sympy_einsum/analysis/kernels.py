@@ -59,8 +59,8 @@ def inner_part(matrix: Operand) -> Operand | None:
 
 
 def squared_difference(matrix: Operand) -> Operand | None:
-    """Of a matrix Σ_k w_k (V_ki - V_kj)^2 what isn't constant along an axis: -2 Σ_k w_k V_ki V_kj;
-    None if it is no such matrix."""
+    """Return of a matrix Σ_k w_k (V_ki - V_kj)^2 the summand that isn't constant along an axis: -2
+    Σ_k w_k V_ki V_kj; None for other matrices."""
     if not isinstance(matrix, Einsum) and not _is_square(matrix):
         return None
     if matrix.order != 2 or (isinstance(matrix, Einsum) and len({*matrix.output}) < 2):
@@ -111,7 +111,7 @@ def _is_square(node: Operand) -> bool:
 
 
 def _exchanged(tensor: TensorExpr, first: int, second: int) -> TensorExpr:
-    """A tensor with two axes exchanged."""
+    """Exchange two axes of a tensor."""
     axes = list(range(tensor.order))
     axes[first], axes[second] = axes[second], axes[first]
     return contract((tensor,), (range(tensor.order),), axes, dict(enumerate(tensor.shape)))

@@ -251,7 +251,8 @@ def is_positive(node: Operand) -> Answer:
 
 
 def _product_is_positive(product: Product) -> Answer:
-    """Positive factors, summed over axes that aren't empty; what picks one position is fine."""
+    """Tell whether all factors are positive, summed over axes that aren't empty; a factor that
+    picks one position is allowed."""
     if len(set(product.output)) < len(product.output):
         return False
     selects = Positions

@@ -103,7 +103,7 @@ def _may_matter(node: Elementwise) -> bool:
 def _with_slots_replaced(
     body: Operand, values: dict[Operand, Operand], tests: dict[Operand, Operand]
 ) -> Operand:
-    """A body with its slots replaced, those in conditions by something else."""
+    """Replace the slots of a body, those in its conditions by other values."""
     if is_condition(body):
         return body.xreplace(tests)
     if not body.args:
@@ -112,8 +112,8 @@ def _with_slots_replaced(
 
 
 def _formula(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """A body, and its operands, for a tensor computed entry by entry and for a scalar that may be
-    infinite, or is made of symbols; None for others."""
+    """Return the body and operands of a tensor computed entry by entry, or of a scalar that may be
+    infinite or is made of symbols; None for others."""
     if not isinstance(tensor, TensorExpr):
         body, operands = split_body(tensor)
         is_plain = body.args and all(operand.is_Symbol for operand in operands)

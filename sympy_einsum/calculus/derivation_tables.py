@@ -142,7 +142,7 @@ def _cells(row: DerivationRow, mode: str) -> list[str]:
 
 
 def _letter(name: str, mode: str | None = None) -> str:
-    """A name in LaTeX; with a dot that of the tangent, with a bar that of the cotangent."""
+    """Format a name in LaTeX, with a dot for its tangent and a bar for its cotangent."""
     letter, _, number = name.partition("_")
     marked = letter if mode is None else rf"\{'dot' if mode == 'forward' else 'bar'}{{{letter}}}"
     return f"{marked}_{{{number}}}"
@@ -237,7 +237,7 @@ def _placeholder(name: str, node: Operand) -> Operand:
 
 
 def _in_names(node: Operand, symbols: dict[Operand, Operand]) -> Operand:
-    """A node on the names of its operands."""
+    """Return a node whose operands are replaced by symbols with their names."""
     if not _below(node):
         return symbols[node]
     if isinstance(node, TensorExpr):

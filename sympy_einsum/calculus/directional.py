@@ -160,7 +160,7 @@ def _pushed(blocks: Sequence[Operand], tangents: Sequence[Operand]) -> Operand:
 
 
 def _fitting(values: Listed, likes: Sequence[Operand], several: bool, what: str) -> list[Operand]:
-    """A tangent for each variable, or a cotangent for each function."""
+    """Convert and check the tangents of variables or the cotangents of functions."""
     if several:
         if not isinstance(values, (list, tuple)) or len(values) != len(likes):
             raise TensorError(f"a list takes a list of {what}s, one for each of the {len(likes)}")

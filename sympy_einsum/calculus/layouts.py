@@ -10,13 +10,14 @@ from ..operations import transpose
 
 
 def check_layout(layout: str) -> None:
-    """Refuse a layout that there isn't."""
+    """Refuse an unknown layout."""
     if layout not in ("function-first", "wrt-first"):
         raise TensorError(f"layout is 'function-first' or 'wrt-first', not {layout!r}")
 
 
 def wrt_first(result: Operand, order: int, blocks: Sequence[int]) -> Operand:
-    """Axes of the last variable first, then those of the one before, the function's last."""
+    """Move the axes of the last variable first, then those of the previous ones, the function's
+    last."""
     axes: list[int] = []
     start = order
     for count in blocks:

@@ -54,21 +54,21 @@ def _repeated(tensor: TensorExpr, outer: Shape) -> Operand:
 
 
 def _directions(node: DirectionalFunction, place: int, other: Operand, outer: Shape) -> Operand:
-    """The derivative that has another direction, at the place of one of the operands; more than
-    one for stacks of directions. That by the matrix has one direction more."""
+    """Return the derivative with another direction in place of one of the operands, repeated for a
+    stack of directions; for the matrix itself, with one direction more."""
     kept = [own for k, own in enumerate(node.operands) if k != place or not k]
     return node.with_operands(*[_repeated(own, outer) for own in kept], other)
 
 
 def _pullback(node: DirectionalFunction, place: int, cotangent: Operand, outer: Shape) -> Operand:
-    """tr(G' D f(X)[E]) is tr(E' D f(X)[G']'), and so for more directions, since the derivatives of
-    tr(F(X)) with F' = f are symmetric in them."""
+    """Pull a cotangent G back: tr(G' D f(X)[E]) = tr(E' D f(X)[G']'), and likewise for more
+    directions, since derivatives of tr F(X) with F' = f are symmetric in them."""
     return _transposed_matrices(_directions(node, place, _transposed_matrices(cotangent), outer))
 
 
 def _pushforward(node: DirectionalFunction, place: int, tangent: Operand, inner: Shape) -> Operand:
-    """The derivative by X has the tangent for another direction; that by a direction, in which it
-    is linear, has it in the place of that [H, §3.1]."""
+    """Push a tangent forward: the derivative by X has it as a further direction, the one by a
+    direction, in which it is linear, in place of that direction [H, §3.1]."""
     axes = list(range(node.order + len(inner)))
     first = [*axes[node.order :], *axes[: node.order]]
     value = _directions(node, place, _permuted(tangent, first), inner)

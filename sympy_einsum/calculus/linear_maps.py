@@ -30,8 +30,8 @@ from .sweeps import Graph, accumulated, term_lengths
 
 
 class Line(NamedTuple):
-    """A tensor of some shape: the sum of what steps make of earlier ones, given by their numbers;
-    the arguments have the first numbers."""
+    """A tensor of some shape: a sum of steps, each applied to an earlier tensor given by its
+    number; the arguments have the first numbers."""
 
     shape: Shape
     steps: Sequence[tuple[TermMap | Carried, int]]
@@ -136,7 +136,7 @@ class LinearMap:
         return self._applied(values, shape)[result]
 
     def _applied(self, values: Sequence[Operand | None], inner: Shape) -> list[Operand]:
-        """Return the results of tensors with more axes behind their own; None for zeros."""
+        """Apply the map to tensors with further axes behind their own; None stands for zeros."""
         found = list(values)
         for line in self._lines:
             parts = [(step, found[source]) for step, source in line.steps]
@@ -156,7 +156,7 @@ class LinearMap:
         return operands
 
     def _after(self, other: LinearMap) -> LinearMap:
-        """Another map followed by this one."""
+        """Compose another map with this one behind it."""
         if len(self.domain) != len(other.codomain):
             raise ShapeError(
                 f"a map of {len(self.domain)} tensors can't follow one that gives "

@@ -66,8 +66,8 @@ class Options(TypedDict, total=False):
 
 
 def as_variable(value: object) -> Operand:
-    """A variable to differentiate by: a tensor symbol or an ordinary symbol; one of SymPy's matrix
-    symbols is the tensor symbol of its name and shape."""
+    """Convert an argument to a variable to differentiate by: a tensor symbol or an ordinary symbol;
+    one of SymPy's matrix symbols becomes the tensor symbol of its name and shape."""
     if isinstance(value, MatrixSymbol):
         value = as_operand(value)
     if isinstance(value, (TensorSymbol, Symbol)):
@@ -186,8 +186,9 @@ def diff(
 
 
 def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Operand:
-    """Differentiate by an entry or a slice of a tensor symbol, which is that piece of the
-    derivative by the symbol; or by a part of the expression, as if a symbol stood in its place."""
+    """Differentiate by an entry or a slice of a tensor symbol: take that piece of the derivative by
+    the symbol. Differentiate by another part of the expression as if a symbol stood in its
+    place."""
     if not is_part_of_symbol(part):
         stand_in = TensorSymbol(f"part{order_of(y)}", shape_of(part)) if order_of(part) else Dummy()
         replaced = y.xreplace({part: stand_in})
@@ -229,7 +230,7 @@ def is_part_of_symbol(part: Operand) -> bool:
 
 
 def _expand_counts(variables: Sequence[Operand | int]) -> list[Operand]:
-    """``x, 2, (y, 3), z`` written out: x, x, y, y, y, z."""
+    """Expand counts: ``x, 2, (y, 3), z`` is x, x, y, y, y, z."""
     names: list[Operand] = []
     previous: Operand | None = None
     for item in variables:
@@ -246,7 +247,8 @@ def _expand_counts(variables: Sequence[Operand | int]) -> list[Operand]:
 
 
 def _as_part(value: object) -> Operand:
-    """A variable, or what else has entries that change."""
+    """Convert an argument to a variable, or to a part of an expression that has variable
+    entries."""
     if isinstance(value, TensorExpr) and not isinstance(value, TensorSymbol) and value.free_symbols:
         return value
     return as_variable(value)
@@ -424,5 +426,5 @@ def as_scalar_function(f: TensorLike, name: str) -> Operand:
 
 
 def listed(value: Listed) -> list[TensorLike]:
-    """A list as it is, and one of its own for a single expression or variable."""
+    """Return a list as it is, and a single expression or variable in a list of its own."""
     return list(value) if isinstance(value, (list, tuple)) else [value]

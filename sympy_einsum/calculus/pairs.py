@@ -15,7 +15,8 @@ from ..expressions import Einsum, Operand, contract_part
 
 
 def has_long_product_rule(node: Operand, active: Callable[[Operand], bool]) -> bool:
-    """Tell whether the derivative of a product by its active operands has very many factors."""
+    """Tell whether the derivative of a product by its active operands has too many factors to be
+    written out."""
     operands = node.operands if isinstance(node, Einsum) else node.args if node.is_Mul else ()
     if len(operands) ** 2 <= tuning.MAX_PRODUCT_RULE_OPERANDS:
         return False
@@ -24,7 +25,7 @@ def has_long_product_rule(node: Operand, active: Callable[[Operand], bool]) -> b
 
 
 def product_of_pairs(node: Operand) -> Operand:
-    """A product of more than two operands as a product of products of two.
+    """Return a product of more than two operands as nested products of two.
 
     >>> import sympy_einsum as se
     >>> (A, B), x = se.tensors("A B", 9, 9), se.TensorSymbol("x", 9)

@@ -133,7 +133,7 @@ def step_text(style: Style, step: TermMap | Carried) -> str:
 
 
 def _plain(style: Style, upper: tuple[int, ...], lower: tuple[int, ...]) -> str | None:
-    """A step without factors: sums, repetitions, other orders of axes."""
+    """Write a step without factors: sums, repetitions, other orders of axes."""
     forms = style.forms
     if upper == lower:
         return forms["identity"]
@@ -150,7 +150,7 @@ def _with_factor(
     style: Style, factor: Operand, labels: tuple[int, ...], upper: tuple[int, ...],
     lower: tuple[int, ...],
 ) -> str | None:  # fmt: skip
-    """A step with one factor, as a product of matrices, a scalar product or an entry."""
+    """Write a step with one factor as a product of matrices, a scalar product or an entry."""
     forms, shown = style.forms, style.show(factor)
     if isinstance(factor, Unit):
         position = style.show(factor.position)
@@ -179,7 +179,7 @@ def _einsum(
     style: Style, others: Sequence[tuple[Operand, tuple[int, ...]]], upper: tuple[int, ...],
     lower: tuple[int, ...],
 ) -> str:  # fmt: skip
-    """Any other step, as an einsum of which the first operand is left open."""
+    """Write any other step as an einsum with its first operand left open."""
     letters: dict[int, str] = {}
     for label in [*lower, *[k for _, labels in others for k in labels], *upper]:
         letters.setdefault(label, index_letter(len(letters)))

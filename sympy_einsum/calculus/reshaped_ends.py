@@ -100,7 +100,7 @@ def by_ends(
 
 
 def _with_variables(step: Step, replacements: Mapping[Operand, Operand]) -> Step:
-    """A step with the reshaped variables in the place of what stands for them."""
+    """Substitute the reshaped variables for their stand-ins in a step."""
     before, after = replace_nodes([step.before, step.after], replacements)
     return step._replace(before=before, after=after)
 
@@ -194,7 +194,7 @@ def _rearranged(node: Operand, wrt: Sequence[Operand]) -> tuple[TensorExpr, Move
 
 
 def _moved(block: Operand, order: int, first: Moves, second: Moves) -> Operand:
-    """A derivative with its first axes, those of the function, and the others moved."""
+    """Move the first axes of a derivative, those of the function, and its other axes."""
     pending = [list(first), list(second)]
     shapes = [block.shape[:order], block.shape[order:]]
     while any(pending):
@@ -216,8 +216,8 @@ def _moved(block: Operand, order: int, first: Moves, second: Moves) -> Operand:
 def _multiplied(
     block: Operand, shapes: Sequence[Shape], moves: Sequence[Move | None]
 ) -> tuple[Operand, list[Shape]]:
-    """A derivative, of which the first and the other axes have some shapes, with each of the two
-    multiplied by constants; the new shapes."""
+    """Multiply the first and the other axes of a derivative, of given shapes, by constants; return
+    it with the new shapes."""
     factors: list[Operand] = []
     subscripts: list[Labels] = []
     before: list[Label] = []

@@ -23,7 +23,7 @@ class TermMap(NamedTuple):
 
     @classmethod
     def identity(cls, shape: Shape) -> TermMap:
-        """Return the step that leaves tensors of a shape unchanged."""
+        """Return the identity on tensors of a shape."""
         axes = range(len(shape))
         return cls(Term(0, (), (), axes, axes), dict(zip(axes, shape, strict=True)))
 
@@ -35,7 +35,7 @@ class TermMap(NamedTuple):
         return combine(value, labels, self.term, output, lengths)
 
     def transposed(self) -> TermMap:
-        """Return the adjoint: what it takes and what it gives exchanged."""
+        """Return the adjoint, with upper and lower axes exchanged."""
         return TermMap(
             self.term._replace(upper=self.term.lower, lower=self.term.upper), self.lengths
         )

@@ -121,7 +121,7 @@ def _einsum_terms(node: Einsum, active: Callable[[Operand], bool]) -> Iterator[T
 
 
 def _sum_terms(node: TensorAdd, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """The derivative of a sum is the sum of the derivatives."""
+    """d(X + Y) = dX + dY."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
         if active(operand):
@@ -154,7 +154,7 @@ def _extremum_terms(node: Extremum) -> Iterator[Term]:
 
 
 def _picked_terms(node: Picked) -> Iterator[Term]:
-    """Ones where its entries come from along the axis."""
+    """Ones at the positions from which entries are taken along the axis."""
     axes = range(node.order)
     other = [node.order if axis in node.axes else axis for axis in axes]
     yield Term(0, (node.one_hot,), ((*axes, node.order),), axes, other)
@@ -169,7 +169,7 @@ def _softmax_terms(node: Softmax) -> Iterator[Term]:
 
 
 def _logcumsumexp_terms(node: LogCumSumExp) -> Iterator[Term]:
-    """The softmax of all entries up to each."""
+    """The softmax of all entries up to each position."""
     *rest, place = range(node.order)
     subgradient = RunningSoftmax.of(node.operands[0])
     yield Term(
@@ -187,7 +187,7 @@ def _running_softmax_terms(node: RunningSoftmax) -> Iterator[Term]:
 
 
 def _interval_products_terms(node: IntervalProducts) -> Iterator[Term]:
-    """All entries before a position times all behind it."""
+    """The product of the entries before a position times the product of those behind it."""
     *rest, row, column = axes = range(node.order)
     count = node.operands[0].shape[-1]
     place, before, after = range(node.order, node.order + 3)
@@ -198,7 +198,8 @@ def _interval_products_terms(node: IntervalProducts) -> Iterator[Term]:
 
 
 def _log_softmax_terms(node: Operand) -> Iterator[Term]:
-    """I - 1 pᵀ along the softmax's axes: by way of p it would be divided by p, which may be 0."""
+    """I - 1 pᵀ along the softmax's axes: the derivative by way of p would divide by p, which may be
+    0."""
     subgradient = node.operands[0]
     axes = range(node.order)
     other = [node.order + axis if axis in subgradient.axes else axis for axis in axes]
@@ -207,7 +208,7 @@ def _log_softmax_terms(node: Operand) -> Iterator[Term]:
 
 
 def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """A stock scalar: SymPy's own partial derivatives by what it is computed from."""
+    """SymPy's partial derivatives of a stock scalar by its operands."""
     below = stock_operands(node)
     if isinstance(node, log) and below is not node.args:
         # d log(det(X)) / dX[k,l] = inv(X)[l,k], as for logdet, in whatever det(X) is a factor.
@@ -262,7 +263,8 @@ Lettered = tuple[Operand, str]
 def _term(
     node: MatrixFunction, upper: str, lower: str, *factors: Lettered, by: Expr = S.One
 ) -> Term:
-    """A term in letters for the axes of matrices, before which those of the stack stand."""
+    """Build a term from letters for the axes of matrices; the axes of the stack stand before
+    them."""
     (matrix,) = node.operands
     stack = range(matrix.order - 2)
     scalars = () if by is S.One else (by,)
@@ -307,13 +309,13 @@ def _adj_terms(node: Adj | AdjStack) -> Iterator[Term]:
 
 
 def _cofactor_terms(node: Cofactors | CofactorStack) -> Iterator[Term]:
-    """The next derivative of the determinant."""
+    """The derivative of the determinant of the next order."""
     upper = "abcdefghijklmnopqrstuvwx"[: 2 * node.degree]
     yield _term(node, upper, "yz", (cofactors(node.operands[0], node.degree + 1), upper + "yz"))
 
 
 def _sign_terms(node: DetSigns) -> Iterator[Term]:
-    """None: a sign is constant wherever it has a derivative."""
+    """Yield nothing: a sign is constant wherever it has a derivative."""
     yield from ()
 
 
@@ -321,7 +323,7 @@ def _sign_terms(node: DetSigns) -> Iterator[Term]:
 
 
 def _both_ways(node: StackFunction, upper: str, *factors: Lettered) -> Iterator[Term]:
-    """The terms of a function of (A + A')/2."""
+    """Yield the terms of a function of (A + A')/2."""
     for lower in ("kl", "lk"):
         yield _term(node, upper, lower, *factors, by=S.Half)
 
@@ -349,7 +351,7 @@ def _eigenvector_terms(node: EigenVectors) -> Iterator[Term]:
 
 
 def _inverse_gaps(values: TensorExpr, gap: Expr) -> Operand:
-    """1 / gap of the values at i and j, and 0 where i = j; the gap is a difference."""
+    """Return 1 / gap of the values at i and j, and 0 where i = j; the gap is a difference."""
     *stack, axis = range(values.order)
     lengths = {**dict(enumerate(values.shape)), axis + 1: values.shape[-1]}
     output = (*stack, axis, axis + 1)
@@ -376,7 +378,7 @@ def _singular_value_terms(node: SingularValues) -> Iterator[Term]:
 
 
 def _squared_gaps(values: TensorExpr) -> tuple[Operand, Operand]:
-    """1 / (s[j]² - s[i]²) off the diagonal, and 1 / s."""
+    """Return 1 / (s[j]² - s[i]²) off the diagonal, and 1 / s."""
     gap = (slot(1) - slot(0)) * (slot(1) + slot(0))
     return _inverse_gaps(values, gap), apply_body(1 / slot(0), (values,))
 

@@ -43,7 +43,7 @@ Factor = tuple[Operand, Sequence[Dummy]]  # a tensor and the labels of its axes
 
 
 def from_array(expr: object) -> Operand:
-    """A tensor expression from SymPy's array expression, or from a scalar with some inside.
+    """Convert SymPy's array expression, or a scalar with array expressions inside.
 
     ArraySymbols and MatrixSymbols become tensor symbols of their shapes; matrix expressions are
     read as :func:`from_matrix` reads them.
@@ -118,7 +118,7 @@ class _LabelledProduct(NamedTuple):
         return _LabelledProduct(factors, [fresh[label] for label in self.axes])
 
     def grouped(self, groups: Sequence[Sequence[int]], keep: bool) -> _LabelledProduct:
-        """Axes in groups become one, summed over or kept at the end."""
+        """Merge each group of axes into one, which is summed over or kept at the end."""
         label = {self.axes[axis]: self.axes[group[0]] for group in groups for axis in group}
         factors = [(f, [label.get(k, k) for k in labels]) for f, labels in self.factors]
         ends = [self.axes[group[0]] for group in groups] if keep else []

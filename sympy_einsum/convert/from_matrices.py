@@ -96,7 +96,7 @@ _from_indexed = deferred("convert", "from_indexed")
 
 
 def from_matrix(expr: object, *, vectors: bool = False) -> Operand:
-    """A tensor expression from SymPy's matrix expression, or from a scalar with some inside.
+    """Convert SymPy's matrix expression, or a scalar with matrix expressions inside.
 
     MatrixSymbols become tensor symbols of order 2, whatever their shapes; an m×n matrix
     expression a tensor of shape (m, n).
@@ -133,8 +133,8 @@ def from_matrix(expr: object, *, vectors: bool = False) -> Operand:
 
 
 def from_explicit(value: MatrixBase | NDimArray) -> Operand:
-    """An explicit matrix or array as a tensor: a constant; where there are symbols the sum of the
-    entries, which stay as they are, each times the unit tensor of its place.
+    """Convert an explicit matrix or array: to a constant, or where it has symbols to the sum of its
+    entries, each times the unit tensor of its position.
 
     >>> import sympy_einsum as se
     >>> from sympy import Matrix, Rational, symbols
@@ -231,7 +231,7 @@ def _power_tensor(node: Basic, base: TensorExpr, exponent: Expr) -> Operand:
 
 
 def _as_vector(tensor: TensorExpr, node: Basic) -> Operand:
-    """A row or column as a tensor of order 1."""
+    """Convert a row or a column to a tensor of order 1."""
     for axis in (1, 0):
         if tensor.shape[axis] == 1:
             return squeeze(tensor, axis)
@@ -246,7 +246,8 @@ def _blocks_tensor(node: Basic, *parts: Operand) -> Operand:
 
 
 def _function_tensor(node: Basic, *parts: Operand) -> Operand:
-    """Unit vectors and selections, as ``to_matrix`` writes them, and matrices of numeric shape."""
+    """Convert unit vectors and selections as ``to_matrix`` writes them, and function matrices of
+    numeric shape."""
     rows, columns, function = node.args
     i, j = row_and_column()
     entry = function(i, j)
@@ -290,7 +291,7 @@ def _is_inside(start: Expr, step: Expr, count: Expr, length: Expr) -> bool:
 
 
 def _explicit_tensor(node: Basic, *parts: Operand) -> Operand:
-    """A matrix whose entries SymPy can write down."""
+    """Convert a matrix whose entries SymPy can write out."""
     if all(sympify(length).is_Integer for length in node.shape):
         return as_operand(ImmutableDenseMatrix(node))
     raise UnsupportedError(
@@ -299,7 +300,7 @@ def _explicit_tensor(node: Basic, *parts: Operand) -> Operand:
 
 
 def _diagonal_matrix(a: TensorExpr) -> Operand:
-    """A matrix, square or not, with zeros off its diagonal."""
+    """Build a matrix, square or not, with zeros off its diagonal."""
     return diag(diagonal(a)) if same_length(*a.shape) else multiply(a, eye(*a.shape))
 
 

@@ -11,8 +11,8 @@ from .from_sums import from_indexed
 
 
 def from_stock(value: Basic) -> Operand:
-    """A tensor expression from one of SymPy's matrix or array expressions, or from a scalar with
-    traces, determinants, entries of matrices and sums over these.
+    """Convert one of SymPy's matrix or array expressions, or a scalar with traces, determinants,
+    entries of matrices and sums over these.
 
     >>> from sympy import MatrixSymbol, symbols
     >>> n = symbols("n", integer=True, positive=True)

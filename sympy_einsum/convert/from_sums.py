@@ -62,7 +62,7 @@ _Factor: TypeAlias = tuple[Operand | Callable[[Lengths], Operand], tuple[Symbol,
 
 
 def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool = False) -> Operand:
-    """A tensor expression from sums over entries, as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
+    """Convert sums over entries, such as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
 
     An IndexedBase with a shape becomes a tensor symbol. Entries of MatrixSymbols, traces and
     determinants are read as :func:`from_matrix` reads them.
@@ -118,7 +118,7 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
 
 
 def _indexed_by(given: Index) -> tuple[Symbol, Expr | None]:
-    """An index and its length, None where it isn't given."""
+    """Return an index and its length, None where it isn't given."""
     index, *length = given if isinstance(given, (tuple, list)) and given else (given,)
     if not isinstance(index, (Symbol, Idx)) or len(length) > 1:
         raise TensorError(
@@ -130,8 +130,8 @@ def _indexed_by(given: Index) -> tuple[Symbol, Expr | None]:
 def _with_plain_indices(
     expr: Expr, pairs: Sequence[tuple[Symbol, Expr | None]]
 ) -> tuple[Expr, list[tuple[Symbol, Expr | None]]]:
-    """An expression and its free indices with symbols in the places of each ``Idx``, which SymPy
-    doesn't let run over another range than its own; those of free indices start at 0."""
+    """Replace each ``Idx`` in an expression and its free indices by a symbol: SymPy doesn't let an
+    ``Idx`` run over another range than its own. Free indices start at 0."""
     plain = {index: index.label for index in expr.atoms(Idx)}
     if len({*plain.values()}) < len(plain):
         raise TensorError(
@@ -151,7 +151,7 @@ def _with_plain_indices(
 
 
 def _from_zero(labels: Set[Symbol], function: Expr, *limits: Tuple) -> Sum:
-    """A sum over indices that start at 0, or at another index."""
+    """Shift the indices of a sum to start at 0, or at another index."""
     shifted: list[tuple[Symbol, Expr, Expr]] = []
     for variable, low, high in limits:
         if low != 0 and not low.free_symbols & labels:
@@ -229,7 +229,7 @@ class _Value(NamedTuple):
 
 
 def _between(label: Symbol, low: Expr, high: Expr, known: Lengths) -> Operand:
-    """Ones where an index is between two positions, and zeros elsewhere."""
+    """Return the indicator of an index between two positions."""
     length = _length(label, known)
     first = S.Zero if low.is_nonpositive else low
     last = length - 1 if (high - length + 1).is_nonnegative else high
@@ -248,7 +248,7 @@ def _length(label: Symbol, known: Lengths) -> Expr:
 
 
 def _of_column(matrix: TensorExpr, node: MatrixElement) -> tuple[Operand, Sequence[Expr]]:
-    """A tensor and the position of an entry; a matrix of one column, or row, is a vector."""
+    """Return a tensor and the position of an entry; a matrix of one column, or row, is a vector."""
     at = (node.i, node.j)
     narrow = next((axis for axis in (1, 0) if matrix.shape[axis] == 1 and at[axis] == 0), None)
     return (matrix, at) if narrow is None else (squeeze(matrix, narrow), (at[1 - narrow],))

@@ -157,7 +157,7 @@ def _scalar_in_semiring(meaning: Ordinary, node: Expr, operands: Sequence[Operan
 
 
 def _operation_in_semiring(meaning: Ordinary, node: Expr, operands: Sequence[Operand]) -> Operand:
-    """A whole number, a sum, a product or a power of operands."""
+    """Convert a whole number, a sum, a product or a power of operands."""
     if isinstance(node, Number):
         return meaning.natural(node) if node else meaning.zero
     if node.is_Pow:
@@ -178,7 +178,7 @@ def _elementwise_in_semiring(
 
 
 def _mask_in_semiring(meaning: Ordinary, node: TensorExpr, operands: Sequence[Operand]) -> Operand:
-    """A constant of zeros and ones."""
+    """Convert a constant of zeros and ones."""
     return meaning.masked(node, meaning.one)
 
 

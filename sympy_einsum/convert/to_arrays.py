@@ -63,7 +63,7 @@ Factor = tuple[Basic, Sequence[Label]]  # an object and the labels of its axes
 
 
 def to_array(e: Operand) -> Any:
-    """SymPy's array expression for a tensor expression of any order.
+    """Convert a tensor expression of any order to SymPy's array expression.
 
     Matrices become MatrixSymbols, which SymPy takes for arrays too, other tensor symbols
     ArraySymbols. Their assumptions are lost.

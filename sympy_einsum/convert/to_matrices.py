@@ -53,7 +53,7 @@ from .shared_conversion import (
 
 
 def to_matrix(e: Expr) -> Any:
-    """SymPy's matrix expression for a tensor expression of order 2 or less.
+    """Convert a tensor expression of order 2 or less to SymPy's matrix expression.
 
     Tensor symbols become MatrixSymbols; a vector of length n becomes an n×1 matrix, since SymPy
     has no other vectors. Their assumptions are lost.

@@ -62,7 +62,7 @@ LETTERS = "ijklpqrabcdefghuvw"
 
 
 def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
-    """One entry of a tensor expression as SymPy sums over entries of IndexedBase.
+    """Write one entry of a tensor expression as SymPy sums over entries of IndexedBase.
 
     Parameters
     ==========

@@ -24,7 +24,7 @@ from .powers import power_of
 
 
 def softmax_of_parts(node: Operand, barriers: Barriers) -> Operand | None:
-    """exp(z) over its own sum, over all axes or some."""
+    """Join exp(z) and its own sum, over all axes or some, to a softmax."""
     if not any(isinstance(o, Elementwise) and o.body == EXP for o in factors_of(node)):
         return None
     product = inlined_product(node, barriers)
@@ -57,7 +57,7 @@ def softmax_of_parts(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def sum_softmax(node: Operand, barriers: Barriers) -> Operand | None:
-    """The entries of a softmax add up to one."""
+    """Replace the sum over the axes of a softmax by ones."""
     product = inlined_product(node)
     counts = product.counts
     for k, operand in enumerate(product.operands):

@@ -74,11 +74,11 @@ class Compressed:
 
     @property
     def cores(self) -> tuple[Operand, ...]:
-        """The core, or those whose Kronecker product H is."""
+        """The core, or the factors of the Kronecker product H."""
         return self.core if isinstance(self.core, tuple) else (self.core,)
 
     def to_dense(self) -> Operand:
-        """H itself.
+        """Return H itself.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -93,7 +93,7 @@ class Compressed:
         return total_of([contract((term, *others), inner, outer, lengths) for term in terms])
 
     def matvec(self, v: TensorLike) -> Operand:
-        """H times v, summed over the axes of v, which are the last ones of H; deltas aren't built.
+        """Return H times v, summed over the axes of v, the last ones of H, without building deltas.
 
         Raises
         ======
@@ -226,8 +226,8 @@ class Compressed:
 
 
 def compress(H: TensorLike) -> Compressed:
-    """A tensor as a small core and the pattern that places its entries, where axes are equal, or as
-    several cores, where it is the Kronecker product of these.
+    """Split a tensor into a small core and the pattern of equal axes that embeds it, or into the
+    factors of a Kronecker product.
 
     Raises
     ======

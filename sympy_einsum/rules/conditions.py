@@ -63,8 +63,8 @@ def normal_scalar_condition(node: Operand, barriers: Barriers) -> Operand | None
 
 
 def _normal_argument(argument: Expr, node: Operand, divides: bool) -> Operand | None:
-    """Return the sum that an argument is, with like terms collected, without positive factors if
-    these are divided out; None where that changes nothing."""
+    """Collect like terms of an argument and divide out positive factors; None where that changes
+    nothing."""
     terms = [_tensor_term(term, node) for term in Add.make_args(argument)]
     if not all(map(is_tensor, terms)):
         return None
@@ -86,7 +86,7 @@ def _normal_argument(argument: Expr, node: Operand, divides: bool) -> Operand | 
 
 
 def _collected(terms: Sequence[Operand]) -> dict[Operand, Operand]:
-    """Like terms with their factors, those that aren't 0."""
+    """Collect like terms with their factors, without zeros."""
     found = {
         tensor: _expanded(factor) if factor.is_Add else factor
         for tensor, factor in like_terms(terms).items()
@@ -95,12 +95,12 @@ def _collected(terms: Sequence[Operand]) -> dict[Operand, Operand]:
 
 
 def _expanded(total: Expr) -> Expr:
-    """A scalar sum multiplied out, but for terms that would be long."""
+    """Multiply out a scalar sum, except terms that would be long."""
     return Add(*[expand_scalar(term, ()) or term for term in Add.make_args(total)])
 
 
 def _tensor_term(term: Expr, node: Operand) -> Operand:
-    """A term of a body on the operands of a node."""
+    """Apply a term of a body to the operands of a node."""
     slots = map(slot, range(len(node.operands)))
     factor, function = term.as_independent(*slots, as_Add=False)
     factors = [apply_body(own, node.operands) for own in Mul.make_args(function)]
@@ -122,7 +122,7 @@ def _common_positive(terms: Sequence[Expr]) -> Expr:
 
 
 def _without_positive(term: Operand) -> Operand:
-    """A product without the factors by entries that are positive tensors."""
+    """Drop the entrywise factors of a product that are positive tensors."""
     product = inlined_product(term)
     output = {*product.output}
     positive = {

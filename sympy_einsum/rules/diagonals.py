@@ -29,9 +29,8 @@ from ..expressions import (
 
 
 def by_diagonals(exprs: Sequence[Operand]) -> Sequence[Operand]:
-    """Equal expressions in which the factors of products that are declared diagonal are written
-    as diagonals put in place, which products take in; their sums, inverses, adjugates and
-    determinants are those of the diagonals."""
+    """Rewrite factors of products that are declared diagonal as embedded diagonals, which products
+    absorb; sums, inverses, adjugates and determinants of them are those of the diagonals."""
     if not any(isinstance(node, TensorSymbol) and is_diagonal(node) for node in postorder(exprs)):
         return exprs
 
@@ -74,7 +73,7 @@ def _product_of(vector: Operand) -> Operand:
 
 
 def _products_of_others(vector: Operand) -> Operand:
-    """For each entry the product of the others, where some are zero too."""
+    """Return for each entry the product of the others, also where some are zero."""
     d, nonzero, product, zeros = (slot(k) for k in range(4))
     others = apply_body(Piecewise((S.One, Eq(d, 0)), (d, True)), (vector,))
     count = contract(

@@ -53,7 +53,7 @@ from .axis_functions import sum_softmax
 
 
 def distribute(node: Operand, barriers: Barriers) -> Operand | None:
-    """A product of sums is a sum of products [W, thm 5.4]."""
+    """Distribute a product over sums [W, thm 5.4]."""
     product = inlined_product(node, barriers)
     scalar = expand(scalar_product(product.scalars))
     if scalar.is_Add and len(scalar.args) <= tuning.MAX_DISTRIBUTED_TERMS:
@@ -63,9 +63,9 @@ def distribute(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def cancel_terms(node: Operand, barriers: Barriers) -> Operand | None:
-    """A product with a sum is expanded where terms cancel, as in Σ (x - mean(x)), or a delta in it
-    merges, or where the sum has more axes than the product and than all factors in it, or has
-    running factors along these. Elsewhere the factored form has fewer roundings."""
+    """Distribute a product over a sum where terms cancel, as in Σ (x - mean(x)), or a delta in it
+    merges, or where the sum has more axes than the product and than all its factors, or has running
+    factors along these. Elsewhere the factored form has fewer roundings."""
     sums = [
         k for k, o in enumerate(node.operands) if isinstance(o, TensorAdd) and o not in barriers
     ]
@@ -139,8 +139,8 @@ def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None
 
 
 def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
-    """A product with a sum of zero-padded terms is expanded where each term by itself is cheap, so
-    that bands stay bands; with a sum of running terms, where that makes products of a matrix with
+    """Distribute a product over a sum of zero-padded terms where each product is cheap, so that
+    bands stay bands; over a sum of running terms where that makes products of a matrix with
     itself."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
     places = {o for o in found if has_known_zeros(o)}
@@ -233,8 +233,8 @@ def _is_zero(value: Operand) -> bool:
 
 
 def content(node: Operand, barriers: Barriers) -> Operand | None:
-    """The numeric content of a sum moves in front of the product; a minus too, where the opposite
-    sum is there already, in the product or elsewhere."""
+    """Move the numeric content of a sum in front of the product; also a minus, where the opposite
+    sum occurs already, in the product or elsewhere."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = inlined_product(node, barriers)
@@ -300,7 +300,7 @@ def sum_content(total: TensorAdd) -> Expr:
 
 
 def divided(total: TensorAdd, number: Expr) -> Operand:
-    """A sum divided by a number; 0.5 / 0.5 is one, not 1.0."""
+    """Divide a sum by a number; 0.5 / 0.5 is one, not 1.0."""
     terms = []
     for term in total.operands:
         coefficient, rest = split_coefficient(term)

@@ -30,7 +30,7 @@ SOFTPLUS = softplus(_S)
 
 
 def factor_inside(node: Operand, barriers: Barriers) -> Operand | None:
-    """The factor belongs to the operand: f(2 s) of x is f(s) of 2 x."""
+    """Move a factor from the function to the operand: f(2 s) of x is f(s) of 2 x."""
     is_choice = isinstance(node.body, Piecewise)  # its arguments are branches
     if node.body.is_Function and not is_choice and len(node.operands) == len(node.body.args) == 1:
         factor, argument = node.body.args[0].as_coeff_Mul()
@@ -40,8 +40,8 @@ def factor_inside(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def compose(node: Operand, barriers: Barriers) -> Operand | None:
-    """A function of a function, or of a multiple, where the two together are simpler: SymPy's own
-    evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
+    """Compose a function of a function, or of a multiple, where the composition is simpler: SymPy's
+    own evaluation finds exp(log(x)), sqrt(x)**2 or cos(-x)."""
     for coefficient, inner, moved, body, operands in _compositions(node):
         # The inner function is gone, or all is shorter: then this isn't a mere composition.
         before = _operations(node.body) + _operations(coefficient * inner)
@@ -53,7 +53,8 @@ def compose(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def compose_all(node: Operand, barriers: Barriers) -> Operand | None:
-    """A function of a function as one function; a factor belongs to the operand of a named one."""
+    """Compose functions of functions to one function; a factor stays with the operand of a named
+    one."""
     for _, inner, _, body, operands in _compositions(node):
         if inner != _S or not node.body.is_Function:
             return apply_body(body, operands)
@@ -61,8 +62,8 @@ def compose_all(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple[Operand, ...]]]:
-    """For each operand that is a function, or a multiple: the factor, the function, that of the new
-    operands, and the composition with its operands."""
+    """Yield for each operand that is a function, or a multiple: the factor, the function, the
+    function of the new operands, and the composition with its operands."""
     for k, operand in enumerate(node.operands):
         coefficient, core = _multiple(operand)
         if isinstance(core, Elementwise):
@@ -93,7 +94,7 @@ def reflect_sum(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def expand_modulus(node: Operand, barriers: Barriers) -> Operand | None:
-    """An even power of a modulus is one of a sum of squares, with simpler derivatives."""
+    """Write an even power of a modulus as one of a sum of squares, with simpler derivatives."""
     count = len(node.operands)
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Elementwise) and isinstance(operand.body, modulus):
@@ -108,7 +109,7 @@ def expand_modulus(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def expand_body(node: Operand, barriers: Barriers) -> Operand | None:
-    """A function that is a sum of products is a sum of products of functions."""
+    """Split a function that is a sum of products into a sum of products of functions."""
     body = expand(node.body, log=False, power_base=False, power_exp=False)
     terms = [Mul.make_args(term) for term in Add.make_args(body)]
     if not 1 < max(len(terms), len(terms[0])) <= tuning.MAX_DISTRIBUTED_TERMS:
@@ -147,7 +148,7 @@ def reflect_scalar(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def of_rearranged(node: Operand, barriers: Barriers) -> Operand | None:
-    """A function of a transposed or repeated tensor is the function, transposed or repeated."""
+    """Transpose or repeat the function in place of its operand."""
     if len(node.operands) != 1:
         return None
     (view,) = node.operands

@@ -41,7 +41,7 @@ def entry_of(root: TensorExpr, most: int) -> Expr:
 def _formula(
     node: Operand, at: tuple[int, ...], most: int
 ) -> tuple[Expr, tuple[_Entry, ...]] | None:
-    """An entry as a function of others; None where it is a sum of many."""
+    """Return an entry as a function of other entries; None where it is a sum of many."""
     local = local_body(node, most)
     if local is not None:
         return local[0], tuple([(part, at if order_of(part) else ()) for part in local[1]])

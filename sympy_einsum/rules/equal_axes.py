@@ -32,12 +32,12 @@ Axes = tuple[int, ...]
 
 
 def equal_axes(tensor: TensorExpr) -> Axes:
-    """A label for each axis; axes with one label are equal wherever the tensor isn't 0."""
+    """Label each axis of a tensor; axes with one label are equal wherever the tensor isn't 0."""
     return _numbered(tensor.output if isinstance(tensor, View) else range(tensor.order))
 
 
 def equal_in_all(terms: Sequence[TensorExpr]) -> Axes:
-    """A label for each axis of a sum; axes with one label are equal in each of the terms."""
+    """Label each axis of a sum; axes with one label are equal in every term."""
     return _numbered([*zip(*map(equal_axes, terms), strict=True)])
 
 
@@ -65,13 +65,13 @@ def on_diagonal(axes: Axes, tensor: TensorExpr) -> Operand:
 
 
 def _embed_on_diagonal(axes: Axes, values: Operand, like: TensorExpr) -> Operand:
-    """Values on such a diagonal of a tensor of some shape."""
+    """Embed values on such a diagonal of a tensor of some shape."""
     lengths = dict(zip(axes, like.shape, strict=True))
     return contract((values,), (range(len(lengths)),), axes, lengths)
 
 
 def lift_deltas(exprs: Sequence[Operand]) -> list[Operand]:
-    """Equal expressions with deltas outside of sums and of functions that are 0 off them.
+    """Move deltas out of sums and of functions that are 0 off them.
 
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
@@ -94,7 +94,7 @@ def _lifted(node: Operand, operands: Sequence[Operand]) -> Operand:
 
 
 def _of_function(node: Elementwise) -> Axes:
-    """Axes that are equal in operands where the function is 0 if one of these is."""
+    """Return the axes that are equal in operands where the function is 0 if one of these is."""
     merged: dict[int, int] = {}
     for k, operand in enumerate(node.operands):
         axes = equal_axes(operand) if is_tensor(operand) else ()

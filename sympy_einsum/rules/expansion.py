@@ -53,7 +53,7 @@ Part = tuple[Expr, Operand]
 
 
 def expand(expr: Operand) -> Operand:
-    """An equal expression with sums in products, and in whole powers, multiplied out [W, thm 5.4].
+    """Multiply out sums in products and in whole powers [W, thm 5.4].
 
     Valid in any commutative semiring.
 
@@ -88,9 +88,9 @@ def expand(expr: Operand) -> Operand:
 
 
 def factor(expr: Operand) -> Operand:
-    """An equal expression with common factors of its sums taken out: ``x @ A @ y + x @ B @ y``
-    becomes ``x @ (A + B) @ y`` [W, thm 5.4]. :func:`simplify` does so only where that is cheaper to
-    evaluate. Valid in any commutative ring: numbers are divided by what they have in common.
+    """Take out common factors of sums: ``x @ A @ y + x @ B @ y`` becomes ``x @ (A + B) @ y`` [W,
+    thm 5.4]. :func:`simplify` does so only where that is cheaper to evaluate. Valid in any
+    commutative ring: numbers are divided by their greatest common divisor.
 
     Parameters
     ==========
@@ -128,8 +128,8 @@ def _factored(node: Operand, below: tuple[Operand, ...]) -> Operand:
 
 @cached(1024)
 def symbols_outside(node: TensorExpr) -> Operand:
-    """A scalar as a stock sum, its ordinary symbols outside of the tensor products; the node itself
-    if there are none, or if they can't be taken out.
+    """Write a scalar as a stock sum with its ordinary symbols outside of the tensor products;
+    return the node itself if there are none, or if they can't be taken out.
 
     >>> from sympy.abc import t
     >>> import sympy_einsum as se
@@ -309,7 +309,7 @@ def _multiplied(chosen: Sequence[Part]) -> Part:
 
 
 def _expanded_power(parts: list[Part], power: int) -> list[Part]:
-    """A power of a sum, entry by entry, multiplied out."""
+    """Multiply out a power of a sum, entry by entry."""
     result = []
     for chosen in combinations_with_replacement(range(len(parts)), power):
         counts = [chosen.count(k) for k in range(len(parts))]

@@ -27,7 +27,8 @@ def constant_in_extremum(node: AxesFunction, barriers: Barriers) -> Operand | No
 
 
 def without_constant(node: AxesFunction, barriers: Barriers) -> Operand | None:
-    """The largest entries stay where they are; a softmax is the same."""
+    """Drop a constant from the operand: the largest entries keep their positions, and a softmax is
+    unchanged."""
     parts = _parts(node)
     return None if parts is None else _of_terms(node, parts[1])
 

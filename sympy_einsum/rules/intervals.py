@@ -44,7 +44,7 @@ def _is_cut(operand: Operand) -> bool:
 
 
 def _joined(product: Product, one: int, other: int) -> Product | None:
-    """A product in which the intervals before and behind a position are one, if they can be."""
+    """Join the interval products before and behind a position of a product to one, if possible."""
     operands, labels = product.operands, product.subscripts
     *rest, row, before = labels[one]
     *same, behind, column = labels[other]

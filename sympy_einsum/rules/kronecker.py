@@ -57,7 +57,7 @@ def _square_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
 
 
 def kronecker(A: Operand, B: Operand) -> Operand:
-    """A ⊗ B."""
+    """Return A ⊗ B."""
     lengths = dict(enumerate((A.shape[0], B.shape[0], A.shape[1], B.shape[1])))
     pairs = contract((A, B), ((0, 2), (1, 3)), range(4), lengths)
     return reshape(pairs, [lengths[0] * lengths[1], lengths[2] * lengths[3]])

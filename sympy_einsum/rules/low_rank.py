@@ -32,9 +32,8 @@ class _Split(NamedTuple):
 def by_low_rank(
     exprs: Sequence[Operand], size: Size
 ) -> tuple[Sequence[Operand], list[Contraction]]:
-    """Equal expressions in which products with a sum are multiplied out where that makes terms
-    cheaper which are products themselves, and nothing else needs the sum. Also the products whose
-    lengths this depends on.
+    """Distribute products over sums where that makes terms cheaper that are products themselves,
+    and nothing else needs the sum. Return also the products whose lengths this depends on.
 
     The error stays of the same size: such a term is rounded before it is added anyway, and the
     other terms stay together.
@@ -56,7 +55,8 @@ def by_low_rank(
 
 
 def _split(node: Einsum, shared: set[Operand]) -> _Split | None:
-    """A product with axes that sums over an axis of a sum which nothing else needs."""
+    """Distribute a product with axes over a sum that nothing else needs, of which the product sums
+    over an axis."""
     places = [k for k, operand in enumerate(node.operands) if isinstance(operand, TensorAdd)]
     if (
         not node.order

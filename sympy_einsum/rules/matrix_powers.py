@@ -32,7 +32,7 @@ from .matrices import diagonal_parts, multiple, product_of_matrices, symbolic_po
 
 
 def along_multiple(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
-    """A derivative in the direction c E is c times that in the direction E."""
+    """Take a factor out of a direction: the derivative along c E is c times the one along E."""
     factor, directions = S.One, []
     for direction in node.operands[1:]:
         if isinstance(direction, View):
@@ -50,7 +50,7 @@ def along_multiple(node: DirectionalFunction, barriers: Barriers) -> Operand | N
 
 
 def along_identity(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
-    """The derivative of exp(X) in the direction 1 is exp(X), that of X^k is k X^(k - 1)."""
+    """Replace the derivative along 1: that of exp(X) is exp(X), that of X^k is k X^(k - 1)."""
     matrix, *directions = node.operands
     for place, direction in enumerate(directions):
         if isinstance(direction, Delta) and direction.order == 2:
@@ -62,8 +62,8 @@ def along_identity(node: DirectionalFunction, barriers: Barriers) -> Operand | N
 
 
 def along_itself(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
-    """The derivative of exp(c X) in the direction X is X exp(c X), that of (c X)^k k (c X)^(k - 1)
-    X."""
+    """Replace the derivative along X: that of exp(c X) is X exp(c X), that of (c X)^k is k (c X)^(k
+    - 1) X."""
     matrix, *directions = node.operands
     if len(directions) != 1 or matrix.order > 2 or _core(matrix) != _core(directions[0]):
         return None
@@ -201,7 +201,7 @@ def join_powers(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def _as_power(operand: Operand) -> tuple[Operand, Operand]:
-    """Base and exponent of any operand of a product."""
+    """Return base and exponent of an operand of a product."""
     if isinstance(operand, (Inv, InvStack)):
         base, exponent = _as_power(operand.operands[0])
         return base, -exponent
@@ -226,7 +226,8 @@ def scalar_beside_zero(node: Expr, barriers: Barriers) -> Operand | None:
 
 
 def _beside_zero(product: Product, factors: Sequence[Expr]) -> Product | None:
-    """A product with other exponents where some of its factors are 0; None if none are to be."""
+    """Change the exponents of a product in which some of the factors are 0; None if none has to
+    be."""
     operands = list(product.operands)
     for k, operand in enumerate(operands):
         if isinstance(operand, MatrixPower):

@@ -26,13 +26,13 @@ from ..expressions import (
 
 
 def merge_products(node: Operand, barriers: Barriers) -> Operand | None:
-    """A product of products is one product [W, thm 6.5]."""
+    """Merge a product of products into one product [W, thm 6.5]."""
     nested = any(is_inlined(operand, node.operands, barriers) for operand in node.operands)
     return inlined_product(node, barriers).build() if nested else None
 
 
 def merge_all_products(node: Operand, barriers: Barriers) -> Operand | None:
-    """A product of products is one product, where some of these are the same too."""
+    """Merge a product of products into one product, also where some of these are equal."""
 
     def opens_any(inner: Operand, operands: Sequence[Operand]) -> bool:
         return is_inlined(inner, [inner, *[None] * (len(operands) - 1)], ())
@@ -45,13 +45,14 @@ def merge_all_products(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def diagonal_of_product(node: Operand, barriers: Barriers) -> Operand | None:
-    """A diagonal of a product: only its entries are computed."""
+    """Compute only the diagonal of a product."""
     repeats = node.core is not None and len(set(node.subscripts[-1])) < node.core.order
     return inlined_product(node).build() if repeats and type(node.core) is Einsum else None
 
 
 def diagonal_of_sum(node: Operand, barriers: Barriers) -> Operand | None:
-    """A diagonal of a sum is the sum of the diagonals: nothing beside these is computed."""
+    """Replace the diagonal of a sum by the sum of the diagonals: nothing beside these is
+    computed."""
     total = node.core
     repeats = total is not None and len(set(node.subscripts[-1])) < total.order
     if not repeats or not isinstance(total, TensorAdd) or total in barriers:
@@ -67,7 +68,8 @@ def diagonal_of_sum(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def split_components(node: Operand, barriers: Barriers) -> Operand | None:
-    """A part that is summed completely and shares no index with the rest is a scalar factor."""
+    """Split off a part that is summed completely and shares no index with the rest as a scalar
+    factor."""
     return inlined_product(node, barriers).split() if len(node.operands) > 1 else None
 
 

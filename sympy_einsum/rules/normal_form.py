@@ -50,7 +50,7 @@ def simplify(expr: TensorLike, *, trace: Literal[True]) -> tuple[Operand, list[S
 
 
 def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
-    """An equal expression in normal form: shorter to read and not slower to evaluate.
+    """Rewrite an expression in normal form: shorter to read and not slower to evaluate.
 
     Expressions that differ by the names of indices, the order and nesting of products, deltas
     that can be merged or ones, become the same object. Common factors are pulled out and products

@@ -32,7 +32,7 @@ from ..expressions import (
 
 
 def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
-    """Powers of one base and exponentials, multiplied entry by entry."""
+    """Merge powers of one base and exponentials that are multiplied entry by entry."""
     if len(node.operands) < 2:
         return None
     product = inlined_product(node, barriers)
@@ -54,7 +54,7 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] | None:
-    """Fewer factors with the same product, None if there are none."""
+    """Return fewer factors with the same product, None if there are none."""
     powers: dict[Operand, Expr] = {}
     own = [factor.as_entry_power() for factor in factors]
     uses = Counter(base for base, _ in own)
@@ -88,12 +88,12 @@ def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] 
 
 
 def power_of(base: Operand, exponent: Expr) -> Operand:
-    """A power of a tensor entry by entry."""
+    """Return a power of a tensor entry by entry."""
     return base if exponent == 1 else apply_body(slot(0) ** exponent, (base,))
 
 
 def expand_power(node: Operand, barriers: Barriers) -> Operand | None:
-    """A whole power of a product, or a positive one of a sum, multiplied out entry by entry."""
+    """Multiply out a whole power of a product, or a positive one of a sum, entry by entry."""
     base, exponent = node.as_entry_power()
     if not exponent.is_Integer or exponent is S.One:
         return None

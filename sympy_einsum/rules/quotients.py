@@ -36,7 +36,8 @@ def cancel_quotient(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def _parts(base: Operand) -> Iterator[tuple[Product, Product | None]]:
-    """A product, and each factor of it that shares no summed index with the others, with them."""
+    """Yield a product, and each factor of it that shares no summed index with the others, with the
+    others."""
     whole = inlined_product(base)
     if len(whole.operands) > tuning.MAX_DENOMINATOR_FACTORS:
         return
@@ -57,8 +58,8 @@ def _factor(product: Product, group: Sequence[int]) -> Product:
 def _matching_places(
     part: Product, product: Product, own: int, names: dict[int, int]
 ) -> Iterator[tuple[tuple[int, ...], dict[int, int]]]:
-    """Where the factors of a part of a denominator stand in a product, with the names that its
-    indices have there; those that it sums over occur nowhere else."""
+    """Return the positions in a product of the factors of a part of a denominator, with the
+    product's names of its indices; those that the part sums over occur nowhere else."""
     inner = {i for term in part.subscripts for i in term}.difference(part.output)
 
     def search(

@@ -24,9 +24,9 @@ Factor: TypeAlias = tuple[Operand, Sequence[int]]
 
 
 def running_total(product: Product, k: int) -> tuple[Operand, Operand | None] | None:
-    """Of a product with an exponential at place ``k``, if that is Σ_(i ≤ j) w_i exp(z_i): the
-    running log-sum-exp of z, and the sum of w weighted by its running softmax, unless that is 1.
-    The logarithm of the product is the first plus that of the second."""
+    """Match Σ_(i ≤ j) w_i exp(z_i) in a product with an exponential at ``k``: return the running
+    log-sum-exp of z, and the sum of w weighted by its running softmax, unless that is 1. The
+    logarithm of the product is the first plus that of the second."""
     labels, counts = product.subscripts[k], product.counts
     for t, triangle in enumerate(product.operands):
         if not isinstance(triangle, Triangle) or not triangle.offset.is_zero:
@@ -76,6 +76,6 @@ def _parts(
 def _build_product(
     factors: Sequence[Factor], output: Sequence[int], lengths: Mapping[int, Expr]
 ) -> Operand:
-    """A product of which the operands know their labels."""
+    """Build a product from operands with their labels."""
     operands, terms = zip(*factors, strict=True)
     return contract_part(operands, terms, output, lengths)

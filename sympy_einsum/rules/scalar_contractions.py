@@ -14,12 +14,12 @@ from ..expressions import Einsum, Operand, TensorAdd, View, replace_nodes, tenso
 
 
 def distribute_scalar_contractions(exprs: Sequence[Operand]) -> Sequence[Operand]:
-    """Equal expressions with such products multiplied out, those inside of their terms too, where
-    nothing else needs the sums; the expressions themselves if there are none.
+    """Distribute products without axes over sums whose terms are products, in their terms too,
+    where nothing else needs the sums; return the same expressions if there are none.
 
-    The error stays of the same size: a term that is a product is rounded before it is added anyway.
-    So other terms stay together, which may cancel exactly, and no product of two sums is multiplied
-    out, whose terms might cancel in both.
+    The rounding error stays of the same size: a term that is a product is rounded before it is
+    added anyway. Other terms stay together, since they may cancel exactly; so does a product of
+    two sums, whose terms might cancel in both.
     """
     if has_more_nodes(exprs, tuning.LARGE_GRAPH):
         return exprs
@@ -32,7 +32,7 @@ def distribute_scalar_contractions(exprs: Sequence[Operand]) -> Sequence[Operand
     }
     if not sums:
         return exprs
-    distributor = _Apart(sums, {*order} - private)
+    distributor = _Distributor(sums, {*order} - private)
     rewritten = {node: distributor.distributed(node) for node in order if _is_scalar_product(node)}
     rewritten = {
         node: distributed for node, distributed in rewritten.items() if distributed is not node
@@ -64,8 +64,8 @@ def _is_product(term: Operand) -> bool:
     return is_plain and len({*product.subscripts}) > 1
 
 
-class _Apart:
-    """Multiplies out over some sums; products in ``barriers`` aren't inlined."""
+class _Distributor:
+    """Distributes products over sums; products in ``barriers`` aren't inlined."""
 
     def __init__(self, sums: Collection[Operand], barriers: set[Operand]):
         self.sums = sums

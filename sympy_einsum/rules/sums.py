@@ -125,8 +125,8 @@ def add_diagonals(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def common_scalar(node: Operand, barriers: Barriers) -> Operand | None:
-    """A scalar factor of every term is pulled out where that costs no more: s A + s B = s (A + B).
-    Scaling two vectors may cost less than scaling a matrix made of them."""
+    """Pull a scalar factor of every term out of a sum where that costs no more: s A + s B = s (A +
+    B). Scaling two vectors may cost less than scaling a matrix made of them."""
     scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
     powers = [{b: e for b, e in s.as_powers_dict().items() if not b.is_number} for s in scalars]
     common = S.One
@@ -147,9 +147,10 @@ def common_scalar(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:
-    """A common factor of the differences of all rows from all others, before a derivative by it:
-    X_i / s - X_j / s = (X_i - X_j) / s. A sweep differentiates a sum term by term; where rows
-    coincide their parts cancel only up to rounding, and a kernel divides them by the distance."""
+    """Take a common factor out of the differences of all rows from all others before
+    differentiating by it: X_i / s - X_j / s = (X_i - X_j) / s. A sweep differentiates a sum term by
+    term; where rows coincide their parts cancel only up to rounding, and a kernel divides them by
+    the distance."""
     if len(node.operands) > tuning.MAX_PAIRED_TERMS or not is_difference_of_rows(node):
         return None
     terms = [with_common_output(inlined_product(term)) for term in node.operands]
@@ -184,7 +185,7 @@ def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def complement(node: Operand, barriers: Barriers) -> Operand | None:
-    """sigmoid(-z) is 1 - sigmoid(z), where that leaves one term with sigmoid(z)."""
+    """Replace sigmoid(-z) by 1 - sigmoid(z) where that leaves one term with sigmoid(z)."""
     axes = tuple(range(node.order))
     places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}
     for t, term in enumerate(node.operands[: tuning.MAX_PAIRED_TERMS]):
@@ -214,7 +215,7 @@ def _expanded(product: Product) -> list[Operand]:
 
 
 def expand_scalar(node: Operand, barriers: Barriers) -> Operand | None:
-    """A scalar multiplied out by SymPy, where that gives no endless sum."""
+    """Multiply out a scalar by SymPy where the result isn't too long."""
     if not (node.is_Mul or node.is_Pow) or _expanded_terms(node) > tuning.MAX_EXPANDED_TERMS:
         return None
     return expand(node)
@@ -233,7 +234,7 @@ def _expanded_terms(expr: Operand) -> int:
 
 
 def factor_common(node: Operand, barriers: Barriers) -> Operand | None:
-    """A factor that several terms have in common, pulled out where that is cheaper [W, thm 5.4]."""
+    """Pull out a factor that several terms have in common where that is cheaper [W, thm 5.4]."""
     if len(node.operands) > tuning.MAX_PAIRED_TERMS:
         return None
     given = frontier([inlined_product(term, barriers) for term in node.operands])
@@ -243,8 +244,8 @@ def factor_common(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def factorings(operands: Sequence[Operand], barriers: Barriers = ()) -> Iterator[Operand]:
-    """Sums of tensors of one shape, or of scalars, with a factor that several have in common pulled
-    out, that of the most terms first.
+    """Yield sums of tensors of one shape, or of scalars, with a common factor of several terms
+    pulled out, the factor of most terms first.
 
     This search alone finds factors with summed indices, in any of the terms, and is for short sums.
     What *all* terms of a long one have in common is factored out in lowering
@@ -274,7 +275,7 @@ def factorings(operands: Sequence[Operand], barriers: Barriers = ()) -> Iterator
 
 
 def _as_product(term: Operand, barriers: Barriers) -> Product:
-    """A term as a product; in a stock one the first scalar product of tensors is inlined."""
+    """Return a term as a product; in a stock one the first scalar product of tensors is inlined."""
     if isinstance(term, TensorExpr):
         return inlined_product(term, barriers)
     factors = Mul.make_args(term)

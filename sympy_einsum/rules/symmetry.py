@@ -24,8 +24,8 @@ Axes = tuple[int, ...]
 
 
 def transpose_symmetric(node: Operand, barriers: Barriers) -> Operand | None:
-    """The transpose of a symmetric matrix is the matrix; so is that of a product in which declared
-    symmetries turn it back."""
+    """Replace the transpose of a symmetric matrix by the matrix, and likewise of a product whose
+    transpose is equal by declared symmetries."""
     core = node.core
     if type(core) is Einsum and has_declared_symmetry(core):
         return order_symmetric(node, barriers)
@@ -39,7 +39,7 @@ def transpose_symmetric(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def order_symmetric(node: Operand, barriers: Barriers) -> Operand | None:
-    """Symmetric operands are transposed such that equal products look alike."""
+    """Transpose symmetric operands such that equal products have equal forms."""
     lengths = dict(enumerate(node.lengths))
     inside = node.core if isinstance(node, View) else None
     operands, subscripts, lengths = inline_products(
@@ -80,7 +80,8 @@ def _orders(operand: Operand, labels: Axes) -> list[Axes]:
 
 
 def _simplicity(node: Operand) -> Operand:
-    """Few transposes before many, dense products before rearranged ones, then by index names."""
+    """Return a key that sorts by fewer transposes, then dense products first, then by index
+    names."""
     if not isinstance(node, Einsum):
         return (0, 0, ())
     core = node.core if isinstance(node, View) else node

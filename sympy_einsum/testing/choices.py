@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ..expressions import Operand, shape_of
 
-# The places of the operands among the values, and what is given beside them.
+# The positions of the operands among the values, and the parameters.
 Chosen: TypeAlias = tuple[list[int], list[Any]]
 
 
@@ -19,21 +19,21 @@ class ImpossibleError(Exception):
 
 
 class Choices:
-    """The values that a program has so far, and choices among them.
+    """The values that a program has so far, and random choices among them.
 
     Parameters
     ==========
 
-    draw : hypothesis's
+    draw : hypothesis's draw function
     values : the symbolic values
-    arrays : the same, computed by NumPy
+    arrays : their values, computed by NumPy
     """
 
     def __init__(self, draw: Any, values: Sequence[Operand], arrays: Sequence[np.ndarray]) -> None:
         self.draw, self.values, self.arrays = draw, values, arrays
 
     def among(self, options: Sequence[Any]) -> Any:
-        """One of some options."""
+        """Draw one of some options; ImpossibleError if there are none."""
         if not options:
             raise ImpossibleError
         return self.draw(st.sampled_from(options))
@@ -43,7 +43,7 @@ class Choices:
         return shape_of(self.values[place])
 
     def length(self, place: int, axis: int) -> int:
-        """An axis length as a number."""
+        """Return the number of entries along an axis."""
         return self.arrays[place].shape[axis]
 
     def one(self, least: int = 0, most: int = 99) -> int:
@@ -52,11 +52,11 @@ class Choices:
         return self.among([*found, *found[-2:], *found[-1:]])
 
     def axis(self, place: int, more: int = 0) -> int:
-        """One of its axes, or the place for one more."""
+        """Draw an axis of a value; with ``more=1`` also the position for a new one."""
         return self.among(range(self.arrays[place].ndim + more))
 
     def like(self, place: int, axis: int | None = None) -> int:
-        """A value of the same shape, except along an axis."""
+        """Draw a value of the same shape, except along an axis."""
         own = self.shape(place)
         return self.among(
             [
@@ -69,54 +69,54 @@ class Choices:
 
 
 def one(choices: Choices) -> Chosen:
-    """Any value."""
+    """Draw any value."""
     return [choices.one()], []
 
 
 def two_alike(choices: Choices) -> Chosen:
-    """Two of a shape, or a number for the second."""
+    """Draw two values of one shape, or a number for the second."""
     place = choices.one()
     numbers = [k for k, v in enumerate(choices.arrays) if v.ndim == 0]
     return [place, choices.among([choices.like(place), *numbers])], []
 
 
 def one_axis(choices: Choices) -> Chosen:
-    """A value and one of its axes."""
+    """Draw a value and one of its axes."""
     place = choices.one(1)
     return [place], [choices.axis(place)]
 
 
 def long_axis(choices: Choices) -> Chosen:
-    """A value and an axis with more than one entry."""
+    """Draw a value and an axis with more than one entry."""
     place = choices.one(1)
     long = [k for k, length in enumerate(choices.arrays[place].shape) if length > 1]
     return [place], [choices.among(long)]
 
 
 def new_axis(choices: Choices) -> Chosen:
-    """A value and a place for one more axis."""
+    """Draw a value and a position for a new axis."""
     place = choices.one()
     return [place], [choices.axis(place, 1)]
 
 
 def all_axes(choices: Choices) -> Chosen:
-    """A value and its axes in some order."""
+    """Draw a value and a permutation of its axes."""
     place = choices.one(2)
     return [place], [tuple(choices.draw(st.permutations(range(choices.arrays[place].ndim))))]
 
 
 def matrix(choices: Choices) -> Chosen:
-    """A value with two axes."""
+    """Draw a matrix."""
     return [choices.one(2, 2)], []
 
 
 def with_offset(choices: Choices) -> Chosen:
-    """A value with two axes at least, and a diagonal."""
+    """Draw a value with two axes at least, and the offset of a diagonal."""
     return [choices.one(2)], [choices.among([-1, 0, 1])]
 
 
 def in_a_row(choices: Choices) -> Chosen:
-    """Two or three values of one shape, except along an axis."""
+    """Draw two or three values of one shape, except along an axis."""
     place = choices.one(1)
     axis = choices.axis(place)
     others = [choices.like(place, axis) for _ in range(choices.among([1, 1, 2]))]
@@ -124,13 +124,13 @@ def in_a_row(choices: Choices) -> Chosen:
 
 
 def stacked(choices: Choices) -> Chosen:
-    """Two values of one shape and the place for an axis."""
+    """Draw two values of one shape and a position for a new axis."""
     place = choices.one()
     return [place, choices.like(place)], [choices.axis(place, 1)]
 
 
 def factors(choices: Choices) -> Chosen:
-    """Matrices or vectors that can be multiplied."""
+    """Draw matrices or vectors that can be multiplied."""
     place = choices.one(1, 2)
     length = choices.shape(place)[-1]
     fit = [k for k in range(len(choices.values)) if choices.shape(k)[:1] == (length,)]
@@ -146,7 +146,7 @@ def system(choices: Choices) -> Chosen:
 
 
 def subscripts(choices: Choices) -> Chosen:
-    """One to three values and an index string, in which indices may be repeated anywhere."""
+    """Draw one to four values and an index string, in which indices may be repeated anywhere."""
     operands = [choices.one(0, 3) for _ in range(choices.among([1, 2, 2, 3, 4]))]
     letters: dict[Operand, str] = {}
     spare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
@@ -165,7 +165,7 @@ def subscripts(choices: Choices) -> Chosen:
 
 
 def slice_of(choices: Choices) -> Chosen:
-    """A value, an axis and a slice of it that lies on it."""
+    """Draw a value, an axis and a slice within it."""
     place = choices.one(1)
     axis = choices.axis(place)
     length = choices.length(place, axis)
@@ -179,13 +179,13 @@ def slice_of(choices: Choices) -> Chosen:
 
 
 def entry(choices: Choices) -> Chosen:
-    """A value, an axis and a position on it."""
+    """Draw a value, an axis and a position on it."""
     (place,), (axis,) = long_axis(choices)
     return [place], [axis, choices.among([0, 0, -1, -1, 1])]
 
 
 def gathered(choices: Choices) -> Chosen:
-    """A value, some positions, which may occur again, and their axis."""
+    """Draw a value, positions with repeats, and their axis."""
     (place,), (axis,) = one_axis(choices)
     on_axis = range(choices.length(place, axis))
     positions = [choices.among(on_axis) for _ in range(choices.among([1, 2, 3, 4]))]
@@ -193,14 +193,14 @@ def gathered(choices: Choices) -> Chosen:
 
 
 def shifted(choices: Choices) -> Chosen:
-    """A value, an axis and a number less than its length."""
+    """Draw a value, an axis and a shift less than its length."""
     (place,), (axis,) = long_axis(choices)
     shifts = [shift for shift in (1, -1, 2) if abs(shift) < choices.length(place, axis)]
     return [place], [axis, choices.among(shifts)]
 
 
 def widths(choices: Choices) -> Chosen:
-    """A value and two numbers for each axis."""
+    """Draw a value and two padding widths for each axis."""
     place = choices.one(1)
     order = choices.arrays[place].ndim
     return [place], [
@@ -209,19 +209,19 @@ def widths(choices: Choices) -> Chosen:
 
 
 def counts(choices: Choices) -> Chosen:
-    """A value and how often it is repeated along each axis."""
+    """Draw a value and a number of repetitions for each axis."""
     place = choices.one(1)
     return [place], [tuple(choices.among([1, 2]) for _ in range(choices.arrays[place].ndim))]
 
 
 def window(choices: Choices) -> Chosen:
-    """A value, an axis and a width."""
+    """Draw a value, an axis and a width."""
     (place,), (axis,) = long_axis(choices)
     return [place], [2, axis]
 
 
 def convolved(choices: Choices) -> Chosen:
-    """Two vectors, the longer one first where symbols can't tell, and a mode."""
+    """Draw two vectors, the longer one first where lengths are symbolic, and a mode."""
     one, other = choices.one(1, 1), choices.one(1, 1)
     known = all(choices.shape(k)[0].is_Integer for k in (one, other))
     if not known and choices.length(one, 0) < choices.length(other, 0):
@@ -230,7 +230,7 @@ def convolved(choices: Choices) -> Chosen:
 
 
 def numbers_along(choices: Choices) -> Chosen:
-    """A value, an axis of known length and a number for each position."""
+    """Draw a value, an axis of known length and a number for each position."""
     (place,), (axis,) = one_axis(choices)
     if not choices.shape(place)[axis].is_Integer:
         raise ImpossibleError

@@ -1,4 +1,4 @@
-"""The operations that random programs are made of, in NumPy's words."""
+"""The operations that random programs are made of, under NumPy's names."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from .choices import Choices, Chosen, two_alike
 
 
 class Namespace:
-    """NumPy's names in a library, with what its ``einsum`` and its special functions lack.
+    """A library under NumPy's names, with SciPy's special functions and repeated output indices in
+    ``einsum``.
 
     Parameters
     ==========
 
-    numpy : what has NumPy's names: ``numpy``, ``jax.numpy``, ``sympy_einsum.numpy``, …
-    special : what has the names of ``scipy.special``
+    numpy : a module with NumPy's names: ``numpy``, ``jax.numpy``, ``sympy_einsum.numpy``, …
+    special : an object with the names of ``scipy.special``
 
     Examples
     ========
@@ -38,7 +39,7 @@ class Namespace:
         return getattr(self.numpy, name)
 
     def einsum(self, text: str, *operands: Any) -> Any:
-        """NumPy's; an index that occurs twice in the output is a diagonal."""
+        """Compute NumPy's einsum; an index that occurs twice in the output gives a diagonal."""
         inputs, output = text.split("->")
         terms, unique, deltas = inputs.split(","), "", []
         spare = iter("STUVWXYZ")
@@ -56,7 +57,7 @@ class Namespace:
         return self.numpy.einsum(f"{','.join(terms)}->{unique}", *operands, *matrices)
 
 
-# Symbols: what every program is built on.
+# The namespace in which every program is built.
 SYMBOLS = Namespace(
     snp, SimpleNamespace(erf=FUNCTIONS["erf"], expit=FUNCTIONS["sigmoid"], logsumexp=logsumexp)
 )
@@ -89,7 +90,7 @@ class Operation(NamedTuple):
 
 
 def _definite(xp: Namespace, v: Any) -> Any:
-    """Symmetric, with eigenvalues far from zero and from each other."""
+    """Return a symmetric matrix with eigenvalues far from zero and from each other."""
     bounded = xp.tanh(v)
     length = v.shape[0]
     increasing = xp.cumsum(xp.ones((length,)))

@@ -1,4 +1,4 @@
-"""Programs: steps from tensor symbols to a result, to be run on symbols and on arrays."""
+"""Random programs: steps from tensor symbols to a result, run on symbols and on arrays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .operations import Namespace, Operation
 
 
 class Step(NamedTuple):
-    """An operation, the places of its operands among the values, and what is given beside them."""
+    """An operation, the positions of its operands among the values, and its parameters."""
 
     name: str
     operands: list[int]
@@ -23,20 +23,19 @@ class Step(NamedTuple):
 
 @dataclass
 class Program:
-    """Some tensor symbols and the steps that are made from them.
+    """Tensor symbols and steps, each applied to symbols or to results of earlier steps.
 
-    It can be run on anything: on symbols it gives ``values``, on arrays what these are compared
-    with.
+    Run on symbols it gives ``values``, run on arrays the numbers to compare them with.
 
     Parameters
     ==========
 
     tensors : the symbols, which may be SymPy's own too
     lengths : numbers for the symbolic axis lengths
-    operations : what its steps are made of, by name
+    operations : the operations of its steps, by name
     steps : operations with operands and parameters
     values : the tensors, and an expression for each step
-    refused : the operations that were tried, with the reasons why expressions have none
+    refused : the operations that expressions don't support, with the reasons
 
     Examples
     ========
@@ -71,8 +70,8 @@ class Program:
     def arrays(
         self, seed: int = 0, lengths: Mapping[Symbol, int] | None = None
     ) -> list[np.ndarray]:
-        """Random arrays for the tensors, by default with the lengths that the program was made
-        for; a length among the tensors is itself."""
+        """Draw random arrays for the tensors, by default with the lengths that the program was made
+        for; a length among the tensors has its own value."""
         rng = np.random.default_rng(seed)
         lengths = self.lengths if lengths is None else lengths
         shapes = [[int(n.subs(lengths)) for n in shape_of(t)] for t in self.tensors]
@@ -82,7 +81,7 @@ class Program:
         ]
 
     def run(self, xp: Namespace, operands: Sequence[Any]) -> list[Any]:
-        """All values, computed from operands in the place of the tensors."""
+        """Compute all values from operands in place of the tensors."""
         values = list(operands)
         for step in self.steps:
             values.append(self.after(xp, values, step))

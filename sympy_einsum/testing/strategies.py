@@ -43,7 +43,7 @@ def _grow(draw: Any, made: Program, steps: int, kinds: Sequence[str]) -> None:
 
 
 def _step(draw: Any, made: Program, arrays: list[Any], kinds: Sequence[str]) -> bool:
-    """One more step, if the one that is drawn is possible."""
+    """Add a step, if the drawn one is possible."""
     kind = draw(st.sampled_from(kinds))
     names = [name for name, own in made.operations.items() if own.kind == kind]
     name = draw(st.sampled_from(names))
@@ -73,7 +73,7 @@ def _step(draw: Any, made: Program, arrays: list[Any], kinds: Sequence[str]) -> 
 
 
 def _fit(made: Program, shape: Sequence[Operand]) -> None:
-    """A last step that gives the result a shape."""
+    """Add a last step that gives the result a shape."""
     letters = {chr(ord("a") + k): length for k, length in enumerate(shape)}
     whole, left, spare, term, count = "".join(letters), dict(letters), iter("ABCDEFGHIJ"), "", 1
     for length in shape_of(made.result):
@@ -95,7 +95,7 @@ def tensors(
     max_order: int = 2,
     lengths: Iterable[Length] | None = None,
 ) -> TensorSymbol:
-    """Tensor symbols.
+    """Draw tensor symbols.
 
     Parameters
     ==========
@@ -133,7 +133,7 @@ def programs(
     lengths: Mapping[Symbol, int] = LENGTHS,
     numbers: bool = True,
 ) -> Program:
-    """Random programs.
+    """Draw random programs.
 
     Parameters
     ==========
@@ -174,7 +174,7 @@ def programs(
 def expressions(
     shape: Sequence[Length] | None = None, **options: Any
 ) -> st.SearchStrategy[Operand]:
-    """Random expressions: the results of :func:`programs`, which has the same options.
+    """Draw random expressions: the results of :func:`programs`, which has the same options.
 
     Examples
     ========
@@ -192,7 +192,7 @@ def expressions(
 
 @st.composite
 def derivatives(draw: Any, /, **options: Any) -> tuple[Operand, TensorSymbol, Operand]:
-    """Random expressions, a tensor in each and the derivative by it; options are those of
+    """Draw random expressions, a tensor in each and the derivative by it; options are those of
     :func:`programs`.
 
     Examples

@@ -24,7 +24,7 @@ from .nodes import applied, asks_for_signs, is_ones, signed, stable_node
 
 
 def stable_function(node: Operand, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
-    """A function of functions that has a stable form, also inside a body."""
+    """Replace a function of functions by its stable form, also inside a body."""
     if isinstance(node, Elementwise) and not _is_stable_body(node.body):
         given = signed(node.body, node.operands)
         body = _stable_body(given, use)
@@ -42,7 +42,7 @@ def _is_stable_body(body: Expr) -> bool:
 
 
 def logarithm_of(node: Operand, barriers: Barriers) -> Operand | None:
-    """The logarithm of products, powers and sums of exponentials."""
+    """Rewrite the logarithm of products, powers and sums of exponentials."""
     if isinstance(node, Elementwise):
         if not isinstance(node.body, log):
             return None
@@ -51,12 +51,12 @@ def logarithm_of(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def stable_scalar(node: Operand, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
-    """A stock scalar with a stable form."""
+    """Replace a stock scalar by its stable form."""
     return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
 
 
 def log_of_one_more(node: Elementwise, barriers: Barriers) -> Operand | None:
-    """log(1 + x) of a longer sum, with 1.0 too."""
+    """Mark log(1 + x) of a longer sum, with 1.0 too."""
     total = node.operands[0]
     if node.body != LOG or not isinstance(total, TensorAdd):
         return None
@@ -68,7 +68,7 @@ def log_of_one_more(node: Elementwise, barriers: Barriers) -> Operand | None:
 
 
 def complement_in_body(node: Elementwise, barriers: Barriers) -> Operand | None:
-    """s (1 - s), where s is a sigmoid, is s times another sigmoid."""
+    """Replace 1 - s, where s is a sigmoid, by another sigmoid: s (1 - s)."""
     for k, operand in enumerate(node.operands):
         if not isinstance(operand, Elementwise) or not isinstance(operand.body, sigmoid):
             continue
@@ -84,7 +84,7 @@ def complement_in_body(node: Elementwise, barriers: Barriers) -> Operand | None:
 
 
 def _in_body(body: Expr, use: Use) -> Expr:
-    """A scalar expression with all its parts in stable form."""
+    """Bring all parts of a scalar expression into stable form."""
 
     def visit(part: Operand, args: tuple[Operand, ...]) -> Operand:
         if not args:
@@ -119,7 +119,7 @@ def _of_scalar(expr: Operand, use: Use) -> Operand:
 
 
 def _pair_of_scalars(expr: Operand, use: Use) -> Operand:
-    """A longer sum or product with two of its terms as one."""
+    """Join two terms of a longer sum or product to one."""
     if not 2 < len(expr.args) <= tuning.STABLE_TERMS:
         return None
     has_function = [bool(arguments(arg)) for arg in expr.args]

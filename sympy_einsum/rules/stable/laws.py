@@ -46,7 +46,8 @@ _NORMAL = {ndtr: S.One, erf: sqrt(2), erfc: -sqrt(2)}
 
 
 def log_of_sum(total: Expr) -> Expr | None:
-    """log(a exp(x) + b exp(y) + c) of positive multiples, and of a difference of two functions."""
+    """Rewrite log(a exp(x) + b exp(y) + c) of positive multiples, and of a difference of two
+    functions."""
     terms = Add.make_args(total)
     if not 1 < len(terms) <= tuning.STABLE_TERMS:
         return None
@@ -55,7 +56,7 @@ def log_of_sum(total: Expr) -> Expr | None:
 
 
 def log_of_exponentials(logs: Sequence[Expr]) -> Expr:
-    """log Σ exp(x) of some x."""
+    """Return log Σ exp(x) of some x."""
 
     def joined(one: Expr, other: Expr) -> Expr:
         if one.is_zero:
@@ -117,7 +118,7 @@ def _log_of_difference(terms: Sequence[Expr]) -> Expr | None:
 
 
 def _weighted(term: Expr) -> tuple[Expr, Expr | None]:
-    """A positive multiple of a distribution function."""
+    """Match a positive multiple of a distribution function."""
     factors = Mul.make_args(term)
     found = [factor for factor in factors if isinstance(factor, (sigmoid, *_NORMAL))]
     rest = Mul(*[factor for factor in factors if factor not in found])
@@ -128,7 +129,7 @@ def _weighted(term: Expr) -> tuple[Expr, Expr | None]:
 
 
 def quotient_by_sum(product: Expr) -> Expr | None:
-    """exp(x) / (a exp(y) + b exp(z))^k as one exponential, or sigmoid, or tanh."""
+    """Rewrite exp(x) / (a exp(y) + b exp(z))^k as one exponential, or sigmoid, or tanh."""
     sums: list[tuple[list[Expr], Expr]] = []
     rest: list[Expr] = []
     exponents: list[Expr] = []
@@ -166,7 +167,7 @@ def _log_of_two(term: Expr) -> tuple[list[Expr], Expr] | None:
 def _joined(
     sums: Sequence[tuple[list[Expr], Expr]], rest: Sequence[Expr], exponent: Expr
 ) -> Expr | None:
-    """Powers of sums of exponentials of some terms, other factors and an exponential."""
+    """Join powers of sums of exponentials of some terms, other factors and an exponential."""
     symbols = {s for logs, _ in sums for own in logs for s in own.free_symbols}
     differences = [own for own in rest if own.is_Add and any(map(_exponents, own.args))]
     shared = not symbols.isdisjoint(exponent.free_symbols)
@@ -222,7 +223,7 @@ def _quotient_of_difference(rest: Sequence[Expr], one: Expr, other: Expr) -> Exp
 
 
 def product_of_exponentials(product: Expr) -> Expr | None:
-    """exp(x) exp(y - x) as one exponential, where terms of the exponents cancel or merge."""
+    """Join exp(x) exp(y - x) to one exponential, where terms of the exponents cancel or merge."""
     exponents = [factor.args[0] for factor in Mul.make_args(product) if isinstance(factor, exp)]
     total = Add(*exponents)
     if len(exponents) < 2 or _length(total) >= sum(map(_length, exponents)):
@@ -236,8 +237,8 @@ def product_of_exponentials(product: Expr) -> Expr | None:
 
 
 def gamma_difference(total: Expr) -> Expr | None:
-    """Two terms c gammaln(x + k) - c gammaln(x), or such a difference of polygamma functions, where
-    the arguments have something in common."""
+    """Join two terms c gammaln(x + k) - c gammaln(x), or such a difference of polygamma functions,
+    where the arguments have something in common."""
     terms = Add.make_args(total)
     if len(terms) > tuning.STABLE_TERMS:
         return None
@@ -272,7 +273,8 @@ def _gamma_term(term: Expr) -> tuple[Expr, Expr | None, Expr]:
 
 
 def product_with_logarithm(product: Expr) -> Expr | None:
-    """a log(b) as xlogy(a, b), where a may be 0 and b then is, or isn't known to be positive."""
+    """Write a log(b) as xlogy(a, b), where a may be 0 and b then is, or isn't known to be
+    positive."""
     factors = Mul.make_args(product)
     logs = [factor for factor in factors if isinstance(factor, log)]
     for logarithm in logs:

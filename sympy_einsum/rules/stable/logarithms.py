@@ -101,14 +101,14 @@ def _times(factors: Sequence[Operand], shape: Sequence[Expr]) -> Operand:
 
 
 def _plus(terms: Sequence[Operand], node: Operand) -> Operand:
-    """A sum of tensors and scalars, of a node's shape."""
+    """Add tensors and scalars to a tensor of a node's shape."""
     if not is_tensor(node):
         return Add(*terms)
     return tensor_sum([term if is_tensor(term) else _times([term], node.shape) for term in terms])
 
 
 def _log_of_sum(node: TensorAdd) -> Operand:
-    """log(a exp(x) + b exp(y) + …) of positive multiples."""
+    """Return log(a exp(x) + b exp(y) + …) of positive multiples."""
     if len(node.operands) > tuning.STABLE_TERMS or not any(map(_has_exponential, node.operands)):
         return None
     if not all(map(is_positive, node.operands)):
@@ -146,7 +146,8 @@ def _log_of_product(node: Einsum) -> Operand:
 
 
 def _log_of_view(node: View) -> Operand:
-    """A multiple, its axes in another order or repeated; what is on a diagonal has zeros beside."""
+    """Return the logarithm of a multiple whose axes are permuted or repeated; a diagonal has zeros
+    beside it."""
     if node.core is None or len(set(node.output)) < node.order or node.coefficient.is_negative:
         return None
     found = logarithm(node.core)
@@ -176,7 +177,7 @@ def sliced_operand(node: Einsum) -> int | None:
 
 
 def _exponential(product: Product) -> int | None:
-    """Which factor of a sum is an exponential that has an axis of the sum."""
+    """Return the position of a factor that is an exponential and has an axis of the sum."""
     for k, operand in enumerate(product.operands):
         labels = product.subscripts[k]
         is_exp = isinstance(operand, Elementwise) and isinstance(operand.body, exp)
@@ -186,7 +187,7 @@ def _exponential(product: Product) -> int | None:
 
 
 def _log_of_total(node: Einsum) -> Operand:
-    """log Σ exp(z), also with positive weights."""
+    """Return log Σ exp(z), also with positive weights."""
     product = inlined_product(node)
     k = _exponential(product)
     running = None if k is None else running_total(product, k)

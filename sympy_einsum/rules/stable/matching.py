@@ -156,7 +156,7 @@ def _of_powers(key: Expr, tables: Sequence[Mapping[Expr, Expr]]) -> Expr | None:
 
 
 def _of_odds(key: Expr) -> Expr | None:
-    """1 / (1 + exp(u))^k and exp(c u) sigmoid(-u)^k by sigmoids, with c up to k."""
+    """Write 1 / (1 + exp(u))^k and exp(c u) sigmoid(-u)^k with c up to k in sigmoids."""
     powers = key.as_powers_dict()
     if len(powers) == 1 and key.is_Pow and key.exp.is_Integer and key.exp < -1:
         inverse = STABLE_NAMES.get(1 / key.base)

@@ -48,8 +48,8 @@ from .matching import Match, matched
 def local_body(
     node: Operand, most: int = tuning.STABLE_OPERANDS
 ) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """A node that computes entry by entry, as a scalar function of nodes; None for others, and
-    for sums and products of more than ``most``."""
+    """Return a node that computes entry by entry as a scalar function of nodes; None for others,
+    and for sums and products of more than ``most``."""
     if isinstance(node, Elementwise):
         return node.body, node.operands
     if isinstance(node, TensorAdd):
@@ -64,7 +64,7 @@ def local_body(
 
 @memoised
 def _local_sum(node: TensorAdd) -> tuple[Expr, tuple[Operand, ...]]:
-    """A linear combination; ones are numbers."""
+    """Return a linear combination; ones are numbers."""
     pairs = [split_coefficient(term) for term in node.operands]
     cores = tuple([core for _, core in pairs if not is_ones(core)])
     places = iter(range(len(cores)))
@@ -74,7 +74,7 @@ def _local_sum(node: TensorAdd) -> tuple[Expr, tuple[Operand, ...]]:
 
 @cached(1024)
 def _sum_of_slots(terms: tuple[tuple[Expr, int | None], ...]) -> Expr:
-    """A sum of numbers, each times a slot if its place is given."""
+    """Return a sum of numbers, each times a slot if its position is given."""
     return Add(*[number if place is None else number * slot(place) for number, place in terms])
 
 
@@ -85,7 +85,8 @@ def _product_of_slots(count: int) -> Expr:
 
 @memoised
 def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """A multiple; of a function whose axes are rearranged, the function of rearranged tensors."""
+    """Return a multiple; for a function whose axes are rearranged, the function of rearranged
+    tensors."""
     factor = stock_factor(node)
     if node.core is None or factor is None or len(set(node.output)) < node.order:
         return None
@@ -136,7 +137,7 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
 
 @cached(8192)
 def _composed(body: Expr, parts: tuple[Inlined, ...]) -> Expr:
-    """A body with other bodies in the place of its slots."""
+    """Substitute bodies for the slots of a body."""
     rule: dict[Expr, Expr] = {}
     for k, (inner, places) in enumerate(parts):
         renaming = tuple([(slot(j), slot(place)) for j, place in enumerate(places)])
@@ -145,7 +146,7 @@ def _composed(body: Expr, parts: tuple[Inlined, ...]) -> Expr:
 
 
 def _filled(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """One stock scalar everywhere."""
+    """Return a tensor with one stock scalar as every entry."""
     if not isinstance(node, View) or not node.is_constant_fill or is_ones(node):
         return None
     factor = stock_factor(node)
@@ -178,7 +179,7 @@ def signed(body: Expr, operands: Sequence[Operand]) -> Expr:
 
 
 def applied(body: Expr, operands: Sequence[Operand]) -> Operand:
-    """A body with such symbols, and with stock symbols, of operands."""
+    """Apply a body with such symbols, and with stock symbols, to operands."""
     rule = {own: slot(k) for own_of in (_POSITIVE, _NONNEGATIVE) for k, own in enumerate(own_of)}
     others = sorted(body.free_symbols.difference(rule), key=str)
     symbols = [symbol for symbol in others if not isinstance(symbol, Slot)]
@@ -209,7 +210,7 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
 
 @memoised
 def _pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
-    """A node as scalar functions of nodes, each of those a level further down."""
+    """Yield a node as scalar functions of nodes, each of those a level further down."""
     found = [local_body(node)]
     while found[-1] is not None and len(found) < tuning.STABLE_LEVELS:
         found.append(_inlined(*found[-1]))
@@ -230,7 +231,7 @@ def _has_no_name(node: TensorExpr) -> bool:
 
 
 def stable_node(node: TensorExpr, use: Use) -> Operand | None:
-    """A node in the form that the tables have for it, None if they don't."""
+    """Return the stable form of a node from the tables; None if they have none."""
     if _has_no_name(node):
         return None
     pieces = _pieces(node)

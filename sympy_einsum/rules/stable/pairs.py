@@ -56,7 +56,7 @@ def _is_function(node: Operand) -> bool:
 
 
 def _below(core: Operand) -> tuple[Operand, ...]:
-    """A term and the tensors in it, without their numeric factors."""
+    """Return a term and the tensors in it, without their numeric factors."""
     inside = core.operands if isinstance(core, Elementwise) else ()
     return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
 
@@ -100,9 +100,9 @@ def _has_new_pairs(node: Einsum) -> bool:
 
 
 def _tried(node: Einsum, factors: Sequence[Operand]) -> list[set[int]]:
-    """For each factor, the operands of a product that are products entry by entry and contain it:
-    two factors of such an operand were tried when that was normalised. What is a product of some
-    of its factors, which weren't inlined any more, counts as one of them."""
+    """Return for each factor the operands of the product that are entrywise products containing it:
+    two factors of such an operand were tried when it was normalised. A product of some of its
+    factors that weren't inlined any more counts as one of them."""
     found: list[set[int]] = [set() for _ in factors]
     for number, inner in enumerate(node.operands):
         if type(inner) is not Einsum:
@@ -155,7 +155,7 @@ def _is_elementary_product(node: Einsum) -> bool:
 
 
 def _pairs(factors: Sequence[tuple[int, FactorKind]]) -> Iterator[tuple[int, int]]:
-    """The pairs of factors that may be one function."""
+    """Yield the pairs of factors that may be one function."""
     others = [(k, own) for k, own in factors if not own.is_elementary]
     for place, (j, one) in enumerate(factors) if others else ():
         later = others if one.is_elementary else factors[place + 1 :]
