@@ -139,9 +139,10 @@ def _of_product(node: Einsum, around: Barriers) -> Features:
     is_connected = all(map(output.intersection, product.subscripts))
     if not is_connected and len(operands) > 1 and len(components(product.subscripts)) > 1:
         found.add(DISCONNECTED)
-    # Transposing one of many entrywise factors gains nothing.
-    is_by_entries = len(node.operands) > 2 and {*node.subscripts} == {node.output}
-    if not is_by_entries and any(map(has_symmetry, node.operands)):
+    # Transposing one of many entrywise factors gains nothing, nor does it in a square.
+    is_by_entries = {*node.subscripts} == {node.output}
+    is_long = len(node.operands) > 2 or len({*node.operands}) == 1
+    if not (is_by_entries and is_long) and any(map(has_symmetry, node.operands)):
         found.add(SYMMETRIC)
     return found
 

@@ -58,6 +58,9 @@ def inner_part(matrix: Operand) -> Operand | None:
     return tensor_sum(found) if found else Zeros(*matrix.shape)
 
 
+SQUARE = slot(0) ** 2
+
+
 def squared_difference(matrix: Operand) -> Operand | None:
     """Return of a matrix Σ_k w_k (V_ki - V_kj)^2 the summand that isn't constant along an axis: -2
     Σ_k w_k V_ki V_kj; None for other matrices."""
@@ -107,7 +110,7 @@ def _has_axis(tensor: Operand, axis: int) -> bool:
 
 
 def _is_square(node: Operand) -> bool:
-    return isinstance(node, Elementwise) and node.body == slot(0) ** 2
+    return isinstance(node, Elementwise) and node.body == SQUARE
 
 
 def _exchanged(tensor: TensorExpr, first: int, second: int) -> TensorExpr:

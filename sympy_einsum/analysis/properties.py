@@ -383,6 +383,11 @@ def is_diagonal(node: Operand) -> Answer:
             if is_tensor(operand) and (yield is_diagonal, operand):
                 body = body.xreplace({slot(k): S.Zero})
         return body is S.Zero
+    if type(node) is Einsum and {*node.subscripts} == {node.output}:
+        for operand in node.operands:
+            if (yield is_diagonal, operand):
+                return True
+        return False
     if isinstance(node, Einsum):
         # A diagonal operand makes its two indices one.
         product = inlined_product(node)

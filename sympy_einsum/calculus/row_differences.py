@@ -73,8 +73,9 @@ def splits_differences(y: Operand, wrt: Sequence[Operand]) -> bool:
     huge factors only.
     """
     order = postorder([y])
-    if not any(map(shape_of, wrt)):
-        return any(_depends_on_variable(node, wrt) for node in order)
+    has_differences = any(_depends_on_variable(node, wrt) for node in order)
+    if not has_differences or not any(map(shape_of, wrt)):
+        return has_differences
     products = [inlined_product(node) for node in order if type(node) is Einsum]
     found = [(p, *own) for p in products for own in _huge_factors(p, wrt)]
     for product, difference, k, (first, _) in found:

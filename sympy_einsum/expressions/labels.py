@@ -62,6 +62,8 @@ def sorted_operands(
             groups[-1].append(k)
         else:
             groups.append([k])
+    if all(subs[k] == subs[group[0]] for group in groups for k in group[1:]):
+        return tensors, subs
     if prod(factorial(len(group)) for group in groups) > tuning.MAX_OPERAND_ORDERS:
         return tensors, subs
 

@@ -19,6 +19,7 @@ from ..analysis import (
 from ..core import powbesselk, power_slope, powlog, tuning
 from ..expressions import (
     EXP,
+    Einsum,
     Elementwise,
     Operand,
     TensorAdd,
@@ -36,7 +37,6 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
     if len(node.operands) < 2:
         return None
     product = inlined_product(node, barriers)
-    counts = product.counts
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(product.subscripts):
         groups.setdefault(term, []).append(k)
@@ -44,10 +44,15 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
         factors = [product.operands[k] for k in group]
         if len(group) < 2:
             continue
-        if len(group) == 2 and factors[0] is factors[1] and any(counts[i] == 2 for i in labels):
+        is_square = len(group) == 2 and factors[0] is factors[1]
+        summed = {*labels}.difference(product.output) if is_square else ()
+        if any(product.counts[i] == 2 for i in summed):
             continue  # a square that is summed: a product of matrices does that
         merged = _merge_factors(factors, barriers)
         if merged is not None:
+            is_whole = len(group) == len(product.operands) and labels == product.output
+            if is_whole and len(merged) == 1 and is_tensor(merged[0]) and not product.scalars:
+                return merged[0]
             new = [(tensor, labels) for tensor in merged if is_tensor(tensor)]
             return product.replaced(group, new).build()
     return None
@@ -55,8 +60,12 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
 
 def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] | None:
     """Return fewer factors with the same product, None if there are none."""
-    powers: dict[Operand, Expr] = {}
     own = [factor.as_entry_power() for factor in factors]
+    base, exponent = own[0]
+    is_square = len(factors) == 2 and factors[0] is factors[1]
+    if is_square and type(base) is not Einsum and not _is_exponential(base):
+        return [power_of(base, exponent + exponent)]
+    powers: dict[Operand, Expr] = {}
     uses = Counter(base for base, _ in own)
     # Operands that others use too aren't inlined to be squared.
     parts: list[Mapping[Operand, Expr]] = [
@@ -68,11 +77,7 @@ def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] 
     for part in parts:
         for base, exponent in part.items():
             powers[base] = powers.get(base, S.Zero) + exponent
-    exponentials = {
-        base: exponent
-        for base, exponent in powers.items()
-        if isinstance(base, Elementwise) and base.body == EXP
-    }
+    exponentials = {base: own for base, own in powers.items() if _is_exponential(base)}
     if len(powers) == sum(len(part) for part in parts) and len(exponentials) < 2:
         return None
     given = dict(zip(own, factors, strict=True))
@@ -85,6 +90,10 @@ def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] 
         exponent = tensor_sum([scale(e, base.operands[0]) for base, e in exponentials.items()])
         merged.append(apply_body(EXP, (exponent,)))
     return merged
+
+
+def _is_exponential(base: Operand) -> bool:
+    return isinstance(base, Elementwise) and base.body == EXP
 
 
 def power_of(base: Operand, exponent: Expr) -> Operand:

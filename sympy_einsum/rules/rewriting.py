@@ -113,7 +113,13 @@ class Run:
     def result(self, root: Operand) -> Operand:
         """Return the normal form of an expression."""
         rewritten = self._rewritten
-        for node in postorder([root], lambda n: () if n in rewritten else children(n)):
+        is_last = all(own in rewritten for own in children(root))
+        order = (
+            [root]
+            if is_last
+            else postorder([root], lambda n: () if n in rewritten else children(n))
+        )
+        for node in order:
             if node in rewritten:
                 continue
             below = children(node)

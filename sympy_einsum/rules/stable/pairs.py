@@ -16,6 +16,7 @@ from ...expressions import (
     Operand,
     TensorAdd,
     TensorExpr,
+    TensorSymbol,
     View,
     is_tensor,
     memoised,
@@ -117,13 +118,13 @@ def _tried(node: Einsum, factors: Sequence[Operand]) -> list[set[int]]:
     return found
 
 
-# Products of these functions of whatever arguments are in no table and no law.
+# Products of these functions of whatever arguments, and of symbols, are in no table and no law.
 ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
 
 
 class FactorKind(NamedTuple):
     """Whether a factor is a power of a function of the tables, and whether it is a positive power
-    of an elementary one: two such aren't merged."""
+    of an elementary one or of a symbol: two such aren't merged."""
 
     is_function: bool
     is_elementary: bool
@@ -132,10 +133,10 @@ class FactorKind(NamedTuple):
 @memoised
 def _as_factor(node: TensorExpr) -> FactorKind:
     base, power = node.as_entry_power()
-    is_elementary = isinstance(base, Elementwise) and isinstance(base.body, ELEMENTARY)
-    if is_elementary and (not power.is_positive or base.body.args[0].has(log)):
-        is_elementary = False
-    return FactorKind(_is_function(base), is_elementary)
+    is_elementary = isinstance(base, TensorSymbol)
+    if isinstance(base, Elementwise) and isinstance(base.body, ELEMENTARY):
+        is_elementary = not base.body.args[0].has(log)
+    return FactorKind(_is_function(base), is_elementary and bool(power.is_positive))
 
 
 def _is_elementary_product(node: Einsum) -> bool:
