@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum.expressions import Node
-from sympy_einsum.numpy._namespace import FAMILIES
-from sympy_einsum.numpy._refused import REASONS
+from sympy_einsum.numpy._namespace import FAMILIES, PACKAGES
+from sympy_einsum.numpy._refused import OPTIONS, REASONS
 from sympy_einsum.operations import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ RESULTS = {
         "programs.python_functions.PythonFunction",
     ),
 }
-PACKAGES = {"numpy-linalg": "linalg", "numpy-fft": "fft"}
+PAGES_OF_PACKAGES = {f"numpy-{package}": package for package in PACKAGES}
 
 
 class Entry(NamedTuple):
@@ -195,7 +195,7 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
     """Return the pages of NumPy's names; aliases are listed on the first."""
     same: list[Entry] = []
     titles = {f"numpy-{key}": f"NumPy: {family.title}" for key, family in FAMILIES.items()}
-    titles |= {page: f"numpy.{package}" for page, package in PACKAGES.items()}
+    titles |= {f"numpy-{key}": family.title for key, family in PACKAGES.items()}
     listed: dict[str, list[Entry]] = {page: [] for page in titles}
     known = {id(getattr(se, name)): f"sympy_einsum.{name}" for name in se.__all__}
     for page, space, name, value in _numpy_names():
@@ -211,22 +211,42 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
             kind = "class" if isinstance(value, type) else "function"
             listed[page].append(Entry(full, f".. auto{kind}:: {full}"))
     found = {page: (titles[page], "", sorted(entries)) for page, entries in listed.items()}
-    about = inspect.getdoc(snp).partition("Examples")[0] + _refused_names()
+    about = inspect.getdoc(snp).partition("Examples")[0] + _refused()
     return {"numpy": ("sympy_einsum.numpy", about, sorted(same)), **found}
 
 
-def _refused_names() -> str:
-    """Format a table of NumPy's functions that are refused, with the reasons."""
+def _refused() -> str:
+    """Format tables of NumPy's functions and options that are refused, with the reasons."""
+    options: dict[str, str] = {}
+    for option, reason in _refused_options():
+        options[reason] = f"{options.get(reason, '')} {option}"
+    return (
+        "Names that aren't here say why in their error:\n\n"
+        f"{_reasons(REASONS)}\n\n"
+        "So do NumPy's options where they are refused, which each function's docstring says:\n\n"
+        f"{_reasons(options)}"
+    )
+
+
+def _refused_options() -> Iterator[tuple[str, str]]:
+    """Return the options that are refused with the reasons, first those of many functions."""
+    yield from OPTIONS.items()
+    for family in (*FAMILIES.values(), *PACKAGES.values()):
+        for row in family.rows:
+            yield from ((f"{row.name}({own}=)", reason) for own, reason in row.refused.items())
+
+
+def _reasons(names: Mapping[str, str]) -> str:
+    """Format a table of names, separated by blanks, by the reasons why they are refused."""
     rows = [
-        f"| {', '.join(f'`{name}`' for name in names.split())} | {reason} |"
-        for reason, names in REASONS.items()
+        f"| {', '.join(f'`{name}`' for name in own.split())} | {reason} |"
+        for reason, own in names.items()
     ]
-    head = ["| refused | reason |", "| --- | --- |"]
-    return "\n".join(["Names that aren't here say why in their error:", "", *head, *rows])
+    return "\n".join(["| refused | reason |", "| --- | --- |", *rows])
 
 
 def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
-    page_of = {package: page for page, package in PACKAGES.items()}
+    page_of = {package: page for page, package in PAGES_OF_PACKAGES.items()}
     page_of["SlogdetResult"] = page_of["linalg"]
     for key, family in FAMILIES.items():
         page_of |= dict.fromkeys(family.names, f"numpy-{key}")
@@ -236,7 +256,7 @@ def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
     for name in own_first:
         page = page_of.get(name, "numpy-entrywise")
         yield page, "sympy_einsum.numpy", name, names[name]
-    for page, name in PACKAGES.items():
+    for page, name in PAGES_OF_PACKAGES.items():
         package = getattr(snp, name)
         for own in sorted(dir(package), key=str.lower):
             if not own.startswith("_"):

@@ -37,8 +37,8 @@ class Ufunc(ops.ScalarFunction):
             f"``numpy.{call}`` entry by entry, on tensors and SymPy scalars.",
             meaning,
             ops.SHAPES,
-            "NumPy's options, as ``out`` and ``dtype``, mean nothing for symbols: an "
-            "UnsupportedError names them.",
+            "Raises UnsupportedError for NumPy's options, such as ``out`` and ``dtype``: "
+            "expressions don't change, and their entries have no type.",
             "Examples\n========",
             ops.example("snp", call, row, arguments),
         )

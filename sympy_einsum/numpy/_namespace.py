@@ -63,16 +63,19 @@ FAMILIES = {
     "orders": Family("orders and searches", _orders.ROWS, "take_along_axis"),
     "sequences": Family("along an axis", _sequences.ROWS, "cumulative_sum diff gradient"),
 }
-_OF_LINALG = Family(
-    "numpy.linalg",
-    _linalg.ROWS,
-    "cholesky cond matmul outer qr slogdet solve svdvals tensordot tensorinv tensorsolve",
-)
-_OF_FFT = Family(
-    "numpy.fft",
-    _fft.ROWS,
-    "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq rfftn",
-)
+PACKAGES = {
+    "linalg": Family(
+        "numpy.linalg",
+        _linalg.ROWS,
+        "cholesky cond matmul outer qr slogdet solve svdvals tensordot tensorinv tensorsolve",
+    ),
+    "fft": Family(
+        "numpy.fft",
+        _fft.ROWS,
+        "fft fftfreq fftn fftshift hfft ifft ifftn ifftshift ihfft irfft irfftn rfft rfftfreq "
+        "rfftn",
+    ),
+}
 # Names of functions that have another one.
 ALIASES = {
     "amax": "max",
@@ -117,5 +120,7 @@ def _add_ufuncs(row: Row) -> None:
 FUNCTIONS.update(with_complex(FUNCTIONS))
 FUNCTIONS.update({alias: FUNCTIONS[name] for alias, name in ALIASES.items()})
 attach_methods(FUNCTIONS)
-LINALG = _functions(_OF_LINALG, "sympy_einsum.numpy.linalg") | {"vecdot": FUNCTIONS["vecdot"]}
-FFT = _functions(_OF_FFT, "sympy_einsum.numpy.fft")
+LINALG = _functions(PACKAGES["linalg"], "sympy_einsum.numpy.linalg") | {
+    "vecdot": FUNCTIONS["vecdot"]
+}
+FFT = _functions(PACKAGES["fft"], "sympy_einsum.numpy.fft")

@@ -185,7 +185,12 @@ ROWS = (
         "line = se.lambdify([x, y], snp.polyfit(x, y, 1))\n"
         "print(line([0.0, 1.0, 2.0], [1.0, 3.0, 5.0]).round(9))", "[2. 1.]",
         "Raises ShapeError where lengths differ or there are fewer points than coefficients, "
-        "TensorError for a degree that isn't known."),
+        "TensorError for a degree that isn't known.",
+        refused={
+            "full": "lstsq(vander(x, deg + 1), y) returns residuals, rank and singular values",
+            "cov": "it is the variance of the residuals times the inverse of V.T @ V, where "
+            "V = vander(x, deg + 1)",
+        }),
     Row("vander(x, N: int | None = None, increasing=False)", vander,
         "the powers of a vector, a known number of columns",
         "snp.vander(x[:2], 3).as_explicit()", "[[x[0]**2, x[0], 1], [x[1]**2, x[1], 1]]",

@@ -1,9 +1,30 @@
-"""NumPy's functions without a counterpart here, each with the reason that its error gives."""
+"""NumPy's functions without a counterpart here, and options that are refused, with the reasons that
+errors give."""
 
 from __future__ import annotations
 
 import numpy as np
 
+_NO_TYPES = "entries of tensors have no type; compiled functions compute in that of their arguments"
+_NO_RANK = (
+    "how many singular values count as 0 depends on the numbers, and where their number changes "
+    "there is no derivative; leave it out"
+)
+# Options of any function; a row has the reasons of others.
+OPTIONS = {
+    "out": "expressions don't change; assign the result",
+    "dtype": _NO_TYPES,
+    "casting": _NO_TYPES,
+    "signature": _NO_TYPES,
+    "order": "expressions have no memory of their own, and so no order in it",
+    "writeable": "expressions don't change; assign the result",
+    "where": "entries where it doesn't hold would be undefined; choose them with numpy.where",
+    "axes": "move the axes to the end with moveaxis",
+    "axis": "move the axis to the end with moveaxis",
+    "keepdims": "put the axis back with expand_dims",
+    "rcond": _NO_RANK,
+    "rtol": _NO_RANK,
+}
 REASONS = {
     "the shape of its result depends on the numbers; choose entries by conditions, with where, "
     "select or by multiplication": """

@@ -22,6 +22,7 @@ import numpy as np
 from sympy import Expr
 
 from ..core import UnsupportedError
+from ._refused import OPTIONS
 
 # Axes and lengths as NumPy's functions take them.
 Axes: TypeAlias = int | Sequence[int] | None
@@ -34,7 +35,7 @@ NO_NUMBER = (
 )
 
 # NumPy's options that say nothing about the values, and the defaults of others.
-_HARMLESS = {"copy", "device", "kind", "optimize", "overwrite_input", "subok"}
+HARMLESS = {"copy", "device", "kind", "optimize", "overwrite_input", "subok"}
 _DEFAULTS: dict[str, object] = {
     "where": True,
     "order": "K",
@@ -85,12 +86,14 @@ class NumpyRow(NamedTuple):
         than their names or defaults tell; behind ``->`` that of the result, if it is no Operand
     made : the operation, or a function, that gives the result. The first argument is passed by
         position, of the others those that it has parameters for (all, if it has ``**``); options
-        for which it has none are refused at another value than their default
+        for which it has none are refused at another value than their default, for the reasons in
+        ``_refused.OPTIONS``
     about : the result, in a phrase
     example, result : a doctest: lines of code, in which x, y, w are vectors with 3 entries, A, B
         are 2 x 3 matrices, S is square and T has the shape (2, 3, 4); and what the last one prints
     errors : sentences on the errors, and on special cases
     ignored : options that are accepted and change nothing
+    refused : the reasons why other options than those of ``_refused.OPTIONS`` are refused
 
     Examples
     ========
@@ -109,6 +112,7 @@ class NumpyRow(NamedTuple):
     result: str
     errors: str = ""
     ignored: str = ""
+    refused: Mapping[str, str] = {}
 
     @property
     def name(self) -> str:
@@ -127,7 +131,7 @@ def _function(row: NumpyRow, module: str) -> Callable[..., Any]:
     asked = list(inspect.signature(row.made).parameters.values())[1:]
     takes_all = any(own.kind is Parameter.VAR_KEYWORD for own in asked)
     taken = others if takes_all else [own.name for own in asked if own.name in others]
-    refused = [own for own in others if own not in (*taken, *_HARMLESS, *row.ignored.split())]
+    refused = refused_options(row)
     defaults = {own: signature.parameters[own].default for own in refused}
 
     def function(*args: Any, **options: Any) -> Any:
@@ -138,7 +142,7 @@ def _function(row: NumpyRow, module: str) -> Callable[..., Any]:
         given.apply_defaults()
         arguments = given.arguments
         if refused:
-            refuse(name, {option: arguments[option] for option in refused}, defaults)
+            refuse(name, {option: arguments[option] for option in refused}, defaults, refused)
         return row.made(arguments[first], **{own: arguments[own] for own in taken})
 
     function.__name__ = function.__qualname__ = name
@@ -146,6 +150,21 @@ def _function(row: NumpyRow, module: str) -> Callable[..., Any]:
     function.__doc__ = _docstring(row, module, refused)
     function.__signature__ = signature  # type: ignore[attr-defined]
     return function
+
+
+def refused_options(row: NumpyRow) -> dict[str, str]:
+    """Return the options that a function refuses and the reasons.
+
+    >>> row = NumpyRow("ptp(a, axis=None, out=None)", lambda a, axis: a, "", "", "")
+    >>> refused_options(row)
+    {'out': "expressions don't change; assign the result"}
+    """
+    _, *others = signature_of(row).parameters
+    asked = inspect.signature(row.made).parameters.values()
+    if any(own.kind is Parameter.VAR_KEYWORD for own in asked):
+        return {}
+    kept = {*[own.name for own in asked][1:], *HARMLESS, *row.ignored.split()}
+    return {own: row.refused.get(own) or OPTIONS[own] for own in others if own not in kept}
 
 
 def _misfit(
@@ -218,13 +237,12 @@ def _parameter(own: ast.arg, kind: Any, default: ast.expr | None) -> Parameter:
     return Parameter(own.arg, kind, default=value, annotation=annotation)
 
 
-def _docstring(row: NumpyRow, module: str, refused: Sequence[str]) -> str:
+def _docstring(row: NumpyRow, module: str, refused: Mapping[str, str]) -> str:
     space = module.removeprefix("sympy_einsum.")
-    means = "means" if len(refused) == 1 else "mean"
     parts = [f"``{space}.{row.name}``: {row.about}.", row.errors]
     if refused:
-        options = ", ".join(f"``{option}=``" for option in refused)
-        parts.append(f"{options} {means} nothing for symbols: an UnsupportedError says so.")
+        reasons = ", ".join(f"``{option}`` ({reason})" for option, reason in refused.items())
+        parts.append(f"Raises UnsupportedError for {reasons}.")
     told = "\n\n".join([fill(" ".join(part.split()), 88) for part in parts if part])
     return f"{told}\n\n{_doctest(row.example, row.result)}\n"
 
@@ -242,14 +260,19 @@ def _doctest(code: str, result: str) -> str:
 
 
 def refuse(
-    name: str, options: Mapping[str, object], defaults: Mapping[str, object] = _DEFAULTS
+    name: str,
+    options: Mapping[str, object],
+    defaults: Mapping[str, object] = _DEFAULTS,
+    reasons: Mapping[str, str] = OPTIONS,
 ) -> None:
     """Raise UnsupportedError for NumPy's options that mean nothing for symbols; at their defaults
     they're let through."""
     for option, value in options.items():
         known = isinstance(value, (bool, str)) and value == defaults.get(option)
-        if not known and value is not None and option not in _HARMLESS:
-            raise UnsupportedError(f"{name} doesn't support {option}={value!r} on symbols")
+        if not known and value is not None and option not in HARMLESS:
+            reason = f": {reasons[option]}" if option in reasons else ""
+            shown = repr(value)[:80]
+            raise UnsupportedError(f"{name} doesn't support {option}={shown} on symbols{reason}")
 
 
 def check_type(dtype: object) -> None:

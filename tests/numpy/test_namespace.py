@@ -1,6 +1,8 @@
 """NumPy's functions on symbols: the same values as NumPy on data, and the same objects whether
 they are reached through sympy_einsum.numpy or through numpy itself."""
 
+import ast
+import functools
 import inspect
 import re
 
@@ -24,6 +26,9 @@ from sympy import Rational, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.numpy._namespace import ALIASES, FAMILIES, PACKAGES
+from sympy_einsum.numpy._refused import OPTIONS
+from sympy_einsum.numpy._rows import HARMLESS, refused_options
 
 t, u = symbols("t u")
 x, y, v, X, A, T, Q, w, s = map(SYMBOLS.get, ("x", "y", "v", "X", "A", "T", "Q", "w", "s"))
@@ -55,10 +60,19 @@ REQUIRED_SPECIAL = ["erf", "gammaln", "expit", "xlogy", "erfc", "gamma", "digamm
 calls = pytest.mark.parametrize("call", CALLS)
 
 
-# Options that say nothing about values, or that are refused.
-WITHOUT_MEANING = {"out", "dtype", "copy", "subok", "kind", "order", "overwrite_input", "rcond"}
-WITHOUT_MEANING |= {"full", "cov", "stable"}
+ROWS = {row.name: row for family in FAMILIES.values() for row in family.rows}
+ROWS |= {f"{key}.{row.name}": row for key, family in PACKAGES.items() for row in family.rows}
 REFUSED_ALTOGETHER = {"linalg.eig", "linalg.eigvals", "linalg.matrix_rank"}
+# Options of sort and argsort that are checked, and say nothing about values.
+CHECKED = {"order", "stable"}
+
+
+def options_of_values(name):
+    """The options of a function that its values depend on: those that its row neither refuses nor
+    ignores."""
+    row = ROWS.get(ALIASES.get(name, name))
+    ignored = {*refused_options(row), *row.ignored.split()} if row else set()
+    return [own for own in parameters(FUNCTIONS[name]) if own not in ignored | HARMLESS | CHECKED]
 
 
 def test_every_function_and_every_option_has_a_call():
@@ -66,10 +80,40 @@ def test_every_function_and_every_option_has_a_call():
     asked = {
         option
         for name in FUNCTIONS.keys() - REFUSED_ALTOGETHER
-        for option in (name, *[f"{name}.{q}" for q in parameters(FUNCTIONS[name])])
-        if option.rpartition(".")[2] not in WITHOUT_MEANING
+        for option in (name, *[f"{name}.{own}" for own in options_of_values(name)])
     }
     assert not asked - found, "add calls to tests/data/numpy_calls.txt"
+
+
+# NumPy chooses by it whose function is called, or reads nested lists.
+NUMPYS_OWN = {"like", "ndmax"}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_option_of_numpy_is_taken_or_refused_for_a_reason(name):
+    theirs = inspect.signature(functools.reduce(getattr, name.split("."), NUMPY))
+    options = [q.name for q in theirs.parameters.values() if q.default is not q.empty]
+    known = {*parameters(FUNCTIONS[name]), *OPTIONS, *HARMLESS, *NUMPYS_OWN}
+    assert {*options} <= known
+
+
+def with_option(name, option):
+    """A call of a function with the option 7 besides others."""
+    tree = ast.parse(next(call for call in CALLS if name in options_in(call)), mode="eval")
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    node = next(node for node in calls if ast.unparse(node.func) == f"np.{name}")
+    node.keywords.append(ast.keyword(option, ast.Constant(7)))
+    return ast.unparse(tree)
+
+
+def test_a_refused_option_tells_the_reason():
+    for name, row in ROWS.items():
+        function = functools.reduce(getattr, name.split("."), snp)
+        for option, reason in refused_options(row).items():
+            call = with_option(name, option)
+            with pytest.raises(se.UnsupportedError, match=f"{option}=7 .*{re.escape(reason)}$"):
+                run(call, snp, SYMBOLS)
+            assert f"``{option}`` (" in function.__doc__
 
 
 # Ones and zeros are the same numbers in all types, and a series of numbers is NumPy's own.
