@@ -69,9 +69,10 @@ def gamma(x):
 
 
 def rel_entr(a, b):
-    """a log(a / b) with its limits."""
+    """Return a log(a / b), with its limits; nan where a or b is."""
     a, b = together(a, b, floating=True)
-    inside = torch.where((a > 0) & (b > 0), a * torch.log(a / b), torch.inf)
+    is_outside = ((a <= 0) | (b <= 0)) & (a == a) & (b == b)
+    inside = torch.where(is_outside, torch.inf, a * torch.log(a / b))
     return torch.where((a == 0) & (b >= 0), 0, inside)
 
 
