@@ -218,7 +218,9 @@ def check_derivative(
             f"not {shape_of(derivative)}"
         )
     data = Samples([y, derivative], first=[x])
-    tried = (_difference(data, x, values, slope) for values, (_, slope) in data.draw(ATTEMPTS))
+    tried = (
+        _difference(data, x, values, derivative) for values, (_, derivative) in data.draw(ATTEMPTS)
+    )
     found = list(islice((one for one in tried if one is not None), samples))
     if not found and next(data.draw(1), None) is None:
         raise TensorError("the expression isn't finite on any random data that were tried")
@@ -238,7 +240,7 @@ def check_derivative(
 
 
 def _difference(
-    data: Samples, x: Operand, values: list[Argument], slope: np.ndarray
+    data: Samples, x: Operand, values: list[Argument], derivative: np.ndarray
 ) -> Difference | None:
     """Return the worst entry on one set of data; None where differences don't settle."""
     point = np.asarray(values[0], dtype=float)
@@ -257,7 +259,7 @@ def _difference(
         if moved is None:
             return None
         expected.append(moved)
-        found.append(np.tensordot(slope, direction, axes=point.ndim))
+        found.append(np.tensordot(derivative, direction, axes=point.ndim))
         places.append(place)
     if not found:
         return Difference(0.0, (), 0.0, 0.0)

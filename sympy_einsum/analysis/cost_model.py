@@ -115,7 +115,7 @@ def _nominal(lengths: Shape) -> Sizes:
 
 
 def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> bool:
-    """Tell whether a product is X'X or X' diag(w) X, of which libraries compute a half."""
+    """Tell whether a product is X'X or X' diag(w) X, of which libraries compute a triangle."""
     longest = max(map(len, terms.values()), default=0)
     matrices = [k for k, labels in terms.items() if len(labels) == 2]
     if (

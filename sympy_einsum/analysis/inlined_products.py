@@ -226,7 +226,7 @@ def _inlined(node: Operand, barriers: Barriers) -> Product:
         output, lengths = axes, dict(enumerate(node.shape))
     if Einsum not in map(type, operands):
         return Product(scalars, operands, tuple(subscripts), output, lengths)
-    by_node = barriers == ()  # it is the same in all surroundings
+    by_node = barriers == ()  # the result doesn't depend on the context
     if by_node and "written out" in node.memory:
         return node.memory["written out"]
     pending, subscripts, lengths = inline_products(
@@ -280,7 +280,7 @@ def frontier(products: Iterable[Product]) -> set[Operand]:
     for product in products:
         found.update(product.operands)
         for operand in product.operands:
-            if isinstance(operand, TensorAdd):  # its terms turn up where a sum takes it in
+            if isinstance(operand, TensorAdd):  # its terms occur where a sum absorbs it
                 cores = [(term, getattr(term, "core", None)) for term in operand.operands]
                 found.update(term if core is None else core for term, core in cores)
         scalars = postorder(product.scalars, lambda n: () if hasattr(n, "operands") else n.args)

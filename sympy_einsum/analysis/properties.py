@@ -228,7 +228,7 @@ def is_positive(node: Operand) -> Answer:
         yield from _query_tensors(node)
         return node.is_positive is True
     if isinstance(node, TensorSymbol):
-        # Off its diagonal, a diagonal matrix is zero whatever is declared.
+        # Off its diagonal, a diagonal matrix is zero, whatever else is declared.
         return "positive" in _structure(node) and "diagonal" not in _structure(node)
     if isinstance(node, Constant):
         return bool(np.isrealobj(node.array) and (node.array > 0).all())
@@ -337,10 +337,10 @@ def is_symmetric(node: Operand) -> Answer:
         if stays.count(False) < 2:  # one that moves has nothing to change places with
             return all(stays)
         pairs = zip(node.operands, stays, strict=True)
-        turned = [operand if stay else transposed(operand) for operand, stay in pairs]
-        if set(turned) != set(node.operands):
+        transposes = [operand if stay else transposed(operand) for operand, stay in pairs]
+        if set(transposes) != set(node.operands):
             return False
-        return isinstance(node, TensorAdd) or apply_body(node.body, turned) is node
+        return isinstance(node, TensorAdd) or apply_body(node.body, transposes) is node
     if type(node) is Einsum and [len(term) for term in node.subscripts] == [1, 1]:
         one, other = node.operands
         if one is other or type(one) is not Einsum or type(other) is not Einsum:

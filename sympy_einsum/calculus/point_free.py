@@ -21,7 +21,7 @@ from .steps import Carried, TermMap
 
 
 class Style(NamedTuple):
-    """How combinators are written; ``{0}`` is what they are made of.
+    """The notation of combinators; ``{0}`` stands for the operand.
 
     show : an expression
     forms : the text of each combinator

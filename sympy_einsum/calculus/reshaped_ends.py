@@ -36,8 +36,8 @@ from ..rules import Step
 
 
 class Move(NamedTuple):
-    """A linear map of some axes: to a shape, or by a product with constants, of which ``before``
-    and ``after`` are the labels of the axes."""
+    """A linear map of some axes: a reshape, or a product with constants, with the labels ``before``
+    and ``after`` for the axes."""
 
     shape: Shape | None
     factors: tuple[Operand, ...] = ()

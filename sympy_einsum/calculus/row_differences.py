@@ -1,7 +1,8 @@
 """Differences of all rows from all others, beside factors that may be huge where rows coincide.
 
-The second derivative of a function of distances has such products. A sweep takes the differences
-apart, and leaves of what should be 0 the rounding error of something huge.
+The second derivative of a function of distances has such products. A sweep differentiates the two
+terms of a difference separately, and their exact cancellation becomes a rounding error times
+something huge.
 """
 
 from __future__ import annotations
@@ -162,19 +163,19 @@ def _without_common_factors(total: TensorAdd, wrt: Collection[Operand]) -> Opera
     depends on a variable."""
     axes = range(total.order)
     terms = [with_common_output(inlined_product(term)) for term in total.operands]
-    placed = [
+    labelled = [
         {
             (own, tuple([i if i >= 0 else None for i in labels])): k
             for k, (own, labels) in enumerate(zip(term.operands, term.subscripts, strict=True))
         }
         for term in terms
     ]
-    common = [key for key in placed[0] if all(key in own for own in placed)]
+    common = [key for key in labelled[0] if all(key in own for own in labelled)]
     if all(own.free_symbols.isdisjoint(wrt) for own, _ in common):
         return total
     lengths = dict(enumerate(total.shape))
     forms, rests = set(), []
-    for term, own in zip(terms, placed, strict=True):
+    for term, own in zip(terms, labelled, strict=True):
         places = [own[key] for key in common]
         left = [k for k in range(len(term.operands)) if k not in places]
         # Summed indices by the order in which the common factors have them.

@@ -1,4 +1,4 @@
-"""The order in which products are multiplied, and what that costs: below all that asks for it."""
+"""The order in which factors are multiplied, and its cost."""
 
 from .costs import (
     Contraction as Contraction,

@@ -236,7 +236,7 @@ def _of_matrix(function: Callable[[Matrix], Matrix | Expr]) -> Row:
 
     def entries(node: MatrixFunction, operands: Arrays, shape: Sizes) -> np.ndarray:
         value = function(Matrix(operands[0].tolist()))
-        # NumPy would ask an entry that is a node for its array.
+        # NumPy would call __array__ on an entry that is a node.
         return _filled(shape, {p: value[p] if p else value for p in np.ndindex(shape)})
 
     return entries

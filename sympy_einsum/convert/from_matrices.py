@@ -256,8 +256,8 @@ def _function_tensor(node: Basic, *parts: Operand) -> Operand:
         start, step = given.subs(i, 0), given.coeff(i)
         if at == j and given == i and same_length(rows, columns):
             return Delta(rows)
-        is_cut = at == j and start + step * i == given and i not in start.free_symbols
-        if is_cut and _is_inside(start, step, rows, columns):
+        is_selection = at == j and start + step * i == given and i not in start.free_symbols
+        if is_selection and _is_inside(start, step, rows, columns):
             return Selection(columns, start, step, rows)
         places = [place for place in entry.args if place != i]
         if columns == 1 and len(places) == 1 and not {i, j} & places[0].free_symbols:
@@ -305,7 +305,7 @@ def _diagonal_matrix(a: TensorExpr) -> Operand:
 
 
 def _slice_tensor(node: Basic, parent: TensorExpr) -> Operand:
-    return getitem(parent, tuple([slice(*cut) for cut in (node.rowslice, node.colslice)]))
+    return getitem(parent, tuple([slice(*bounds) for bounds in (node.rowslice, node.colslice)]))
 
 
 FROM_MATRIX: dict[type, Callable[..., Operand]] = {

@@ -217,7 +217,7 @@ class _Value(NamedTuple):
 
     def whole(self, output: Sequence[Symbol], hints: Lengths) -> Operand:
         """One tensor with the given axes; what isn't among them is summed over. ``hints`` are
-        lengths of labels, for what can't be told from the factors."""
+        lengths of labels, where the factors don't determine them."""
         known = {**hints, **self.lengths()}
         built = _Value([(f(known) if callable(f) else f, labels) for f, labels in self.factors])
         if not any(labels for _, labels in built.factors) and not output:
@@ -397,7 +397,7 @@ class _SumReader:
         return label, bound - label
 
     def _restrict_to_range(self, factor: _Factor, variable: Symbol, number: Expr) -> list[_Factor]:
-        """A factor whose axes with a label are cut to the range that is summed over."""
+        """Restrict the axes of a factor that have a label to the range of summation."""
         tensor, labels = factor
         if variable not in labels or callable(tensor):
             return [factor]

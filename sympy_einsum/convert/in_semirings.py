@@ -205,8 +205,8 @@ def _product_in_semiring(meaning: Ordinary, node: Einsum, operands: Sequence[Ope
     lengths = dict(enumerate(node.lengths))
     if is_slice(node):
         pairs = zip(node.operands, operands, strict=True)
-        cut = [own if isinstance(own, Positions) else value for own, value in pairs]
-        return contract(cut, node.subscripts, node.output, lengths)
+        selected = [own if isinstance(own, Positions) else value for own, value in pairs]
+        return contract(selected, node.subscripts, node.output, lengths)
     sizes = tuple([(i, nominal_length(length)) for i, length in lengths.items()])
     found = dict(enumerate(zip(operands, node.subscripts, strict=True)))
     path = contraction_path(node.subscripts, node.output, sizes)

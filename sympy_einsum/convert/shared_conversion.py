@@ -101,8 +101,8 @@ def check_closed(found: Basic, root: Basic) -> Basic:
     loose = {s for s in found.free_symbols - root.free_symbols if isinstance(s, Dummy)}
     if loose:
         raise UnsupportedError(
-            f"SymPy takes a function of the entry {min(loose, key=str)} apart that is inside of "
-            f"{described(root)}; convert the parts separately"
+            f"SymPy moves parts that depend on the entry {min(loose, key=str)} out of its Lambda "
+            f"in {described(root)}; convert the parts separately"
         )
     return with_stock_derivatives(found)
 

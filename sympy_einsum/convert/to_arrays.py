@@ -57,7 +57,7 @@ from .shared_conversion import (
 )
 from .to_matrices import selection_matrix, to_matrix, triangle_matrix, unit_matrix
 
-# The label of an axis; one that has the label of another axis of the result is told by its place.
+# The label of an axis; an axis that repeats a label of the result has its position added.
 Label = int | tuple[str, int]
 Factor = tuple[Basic, Sequence[Label]]  # an object and the labels of its axes
 
@@ -159,7 +159,7 @@ def _common_shape(tensors: Sequence[Basic]) -> Shape:
 
 
 def _reshaped(array: Basic, shape: Shape) -> Basic:
-    """Build SymPy's Reshape with the number of axes that its other array expressions ask for."""
+    """Build SymPy's Reshape with the number of axes that other array expressions read."""
     found = ArrayReshape(array, shape)
     found._subranks = [len(shape)]
     found._sub_ndim_list = found._subranks  # its name from SymPy 1.15 on

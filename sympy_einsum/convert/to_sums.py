@@ -56,7 +56,7 @@ from ..expressions import (
 from .shared_conversion import Symbols, described, prepared_for_sympy, sympy_errors_explained
 from .to_matrices import to_matrix
 
-# SymPy asks a function of nested sums about its sign, again and again.
+# SymPy queries the sign of a function of nested sums at every level.
 MAX_SIZE, MAX_DEPTH = 1000, 60
 LETTERS = "ijklpqrabcdefghuvw"
 

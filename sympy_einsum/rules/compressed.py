@@ -193,8 +193,8 @@ class Compressed:
         )
 
         def moved(tensor: Operand, labels: Labels, output: Labels, shape: Labels) -> Operand:
-            placed = contract_part((tensor,), (labels,), output, lengths)
-            return reshape(placed, [lengths[i] for i in shape])
+            embedded = contract_part((tensor,), (labels,), output, lengths)
+            return reshape(embedded, [lengths[i] for i in shape])
 
         matrix = moved(core, inner, [*stack, *left, *above], matrices)
         terms = ([*stack, "column", "row"], given)

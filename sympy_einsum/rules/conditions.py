@@ -1,4 +1,4 @@
-"""Rules for conditions: arguments of which the sign alone matters.
+"""Rules for conditions: arguments of which only the sign matters.
 
 A step function of t r - (t - 1) r is one of r: like terms are collected and positive factors
 divided out, which moves no tie.

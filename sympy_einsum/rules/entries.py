@@ -154,7 +154,7 @@ def of_rearranged(node: Operand, barriers: Barriers) -> Operand | None:
     (view,) = node.operands
     axes = _axes_of_slice(view)
     if axes is not None:
-        # A slice lies as the tensor does that it is taken from, whatever its canonical form.
+        # The axes of a slice are those of its tensor, not of its canonical form.
         return None if axes == sorted(axes) else _of_transposed(node, axes)
     if not isinstance(view, View):
         return None

@@ -61,7 +61,7 @@ def simplify(expr: TensorLike | Several, *, trace: bool = False) -> object:
     ==========
 
     expr : a tensor expression, a SymPy scalar with tensor expressions inside, or a list of them,
-        which are simplified together, so that they go on sharing what they share
+        which are simplified together, so that common parts stay shared
     trace : return the steps too
 
     Returns
@@ -171,7 +171,7 @@ def _shared(order: Sequence[Operand]) -> set[Operand]:
 
 
 def normal_form(expr: Operand) -> Operand:
-    """Return the form that decides equality: products of sums are multiplied out, whatever it costs
+    """Return the form that decides equality: products of sums are multiplied out at any cost
     to evaluate. Sums and products beyond a few dozen terms stay as they are.
 
     >>> import sympy_einsum as se

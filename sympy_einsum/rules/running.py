@@ -51,9 +51,9 @@ def _parts(
     first, last = (max(product.lengths) + d for d in (1, 2))
     count = product.lengths[old]
     lengths = {**product.lengths, first: count, last: count}
-    turn = Selection(count, count - 1, -1, count)
+    flip = Selection(count, count - 1, -1, count)
     z = apply_body(operand.body.args[0], operand.operands)
-    reversing: list[Factor] = [(turn, (first, old)), (turn, (new, last))]
+    reversing: list[Factor] = [(flip, (first, old)), (flip, (new, last))]
     start, end = (first, last) if backwards else (old, new)
     factors: list[Factor] = [(z, labels), *reversing[:backwards]]
     along = _build_product(factors, [*rest, start], lengths)
@@ -61,14 +61,14 @@ def _parts(
     moved = _build_product(factors, product.output, lengths)
     if alone and not product.scalars:
         return moved, None
-    share = (RunningSoftmax.of(along), [*rest, start, end])
+    weights = (RunningSoftmax.of(along), [*rest, start, end])
     others = [
         (o, own)
         for j, (o, own) in enumerate(zip(product.operands, product.subscripts, strict=True))
         if j not in (k, t)
     ]
     scalars = [(scalar, ()) for scalar in product.scalars]
-    factors = [*scalars, *others, share, *(reversing if backwards else [])]
+    factors = [*scalars, *others, weights, *(reversing if backwards else [])]
     weighted = _build_product(factors, product.output, lengths)
     return moved, weighted
 

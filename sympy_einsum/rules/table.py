@@ -181,7 +181,7 @@ PRODUCT = (
         any_of(IntervalProducts),
     ),
     Rule(
-        "waves",
+        "DFT bases",
         "einsum('ijk,ilk,j->l', Fourier(n), Fourier(n), x) = n*x",
         fourier.join_dft_bases,
         any_of(Fourier),
@@ -339,7 +339,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
     ),
     ExtremumShare: (
         Rule(
-            "constant in an extremum's share",
+            "constant in an extremum's subgradient",
             "gradient((A + outer(x, Ones(n))).max(axis=1).sum(), A, simplify=False)"
             " = gradient(A.max(axis=1).sum(), A, simplify=False)",
             extrema.without_constant,
@@ -356,7 +356,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
             wrong="(y*(x - x.mean())).sum() = 0",
         ),
         Rule(
-            "places",
+            "zero-padded terms",
             "gradient(x[0]*x[1], x) @ y = x[1]*y[0] + x[0]*y[1]",
             distribution.distribute_places,
             any_of(TensorAdd),
@@ -405,10 +405,10 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
             softmax.expand_log_softmax,
             any_of(frozenset([log, Softmax])),
         ),
-        Rule("turn", "sigmoid(-x) = 1 - sigmoid(x)", entries.reflect, any_of(sigmoid, softplus)),
-        Rule("turn", "sin(y - x) = -sin(x - y)", entries.reflect_sum, any_of(TensorAdd)),
+        Rule("reflect", "sigmoid(-x) = 1 - sigmoid(x)", entries.reflect, any_of(sigmoid, softplus)),
+        Rule("reflect", "sin(y - x) = -sin(x - y)", entries.reflect_sum, any_of(TensorAdd)),
         Rule(
-            "open",
+            "split body",
             "elementwise(lambda u, v: (1 - u**2)*exp(v), x, y) = exp(y) - x**2*exp(y)",
             entries.expand_body,
             any_of(Add, Mul),
@@ -433,7 +433,7 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
     Expr: (
         *SCALAR,
         Rule(
-            "turn",
+            "reflect",
             "sigmoid(-(x @ y)) = 1 - sigmoid(x @ y)",
             entries.reflect_scalar,
             any_of(sigmoid, softplus),

@@ -199,7 +199,7 @@ _ROWS: dict[str, dict[str, tuple[Callable[..., Any], Callable[[Choices], Chosen]
     },
     "positions": {
         "slice": (
-            lambda xp, v, axis, cut: v[(slice(None),) * axis + (slice(*cut),)], draws.slice_of
+            lambda xp, v, axis, bounds: v[(slice(None),) * axis + (slice(*bounds),)], draws.slice_of
         ),
         "entry": (lambda xp, v, axis, place: v[(slice(None),) * axis + (place,)], draws.entry),
         "take": (lambda xp, v, places, axis: xp.take(v, xp.asarray(places), axis), draws.gathered),

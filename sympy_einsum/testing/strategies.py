@@ -62,7 +62,7 @@ def _step(draw: Any, made: Program, arrays: list[Any], kinds: Sequence[str]) -> 
         made.refused.append((name, str(error)))
         return False
     except ShapeError:
-        # A symbolic length may be too small for a cut, or be another one.
+        # A symbolic length may be too small for a slice, or equal another one.
         if all(n.is_Integer for k in step.operands for n in shape_of(made.values[k])):
             raise
         return False

@@ -108,9 +108,9 @@ def _of_scalar(expr: Operand, use: Use) -> Operand:
     if not (isinstance(expr, Function) or expr.is_Add or expr.is_Mul or expr.is_Pow):
         return None
     if use == Use.COMPUTING and expr.is_Mul:
-        slope = merge_power_derivatives(expr)
-        if slope is not None:
-            return slope
+        merged = merge_power_derivatives(expr)
+        if merged is not None:
+            return merged
     found = matched(expr, use)
     if found is not None and found.expression() != expr:
         return found.expression()

@@ -218,9 +218,9 @@ def _log_of_shares(product: Product, k: int, node: Einsum) -> Operand:
 
 
 def log_of_weighted(node: Operand, barriers: Barriers) -> Operand | None:
-    """log Σ w exp(z) = log Σ exp(z + log w), for weights that are known not to be negative and may
-    be 0 where z is largest. By the weights this has no derivative at 0: if they depend on what is
-    ``barriers``, they stay outside, and so do those whose sign nobody knows."""
+    """log Σ w exp(z) = log Σ exp(z + log w), for weights known to be nonnegative, which may be 0
+    where z is largest. By the weights this has no derivative at 0: if they depend on ``barriers``,
+    they stay outside, and so do those of unknown sign."""
     if isinstance(node, Elementwise) and node.body == LOG:
         total = node.operands[0]
     else:

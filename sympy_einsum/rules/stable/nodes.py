@@ -160,12 +160,12 @@ _NONNEGATIVE = [Dummy(f"s{k}", nonnegative=True) for k in range(8)]
 
 @cached(8192)
 def asks_for_signs(body: Expr) -> bool:
-    """Tell whether there may be a law for a body that asks for signs."""
+    """Tell whether a law for a body may depend on signs."""
     return bool(body.has(log) or (body.has(exp) and body.has(Add)))
 
 
 def signed(body: Expr, operands: Sequence[Operand]) -> Expr:
-    """Put symbols of known sign into a body for operands of which it is known, where a law asks
+    """Put symbols of known sign into a body for operands whose sign is known, where a law depends
     for signs: in logarithms, and in quotients by sums of exponentials."""
     if not asks_for_signs(body):
         return body

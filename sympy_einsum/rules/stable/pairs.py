@@ -118,7 +118,7 @@ def _tried(node: Einsum, factors: Sequence[Operand]) -> list[set[int]]:
     return found
 
 
-# Products of these functions of whatever arguments, and of symbols, are in no table and no law.
+# No table and no law has products of these functions, of any arguments, or of symbols.
 ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
 
 
@@ -166,7 +166,7 @@ def _pairs(factors: Sequence[tuple[int, FactorKind]]) -> Iterator[tuple[int, int
 
 
 def _are_related(one: TensorExpr, other: TensorExpr, use: Use) -> bool:
-    """Tell whether two factors are made of the same, or one vanishes beside a logarithm maybe."""
+    """Tell whether two factors have operands in common, or one may vanish beside a logarithm."""
     mine, theirs = reached(one), reached(other)
     if one in theirs or other in mine or not mine.isdisjoint(theirs):
         return True

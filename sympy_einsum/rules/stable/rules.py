@@ -58,7 +58,7 @@ SOFTMAX = Rule(
     any_of(exp),
     wrong="exp(M) / exp(M).sum() = softmax(M, axis=1)",
 )
-# Rules that keep values from overflowing: applied always, whatever they cost.
+# Rules against overflow: always applied, at any cost.
 PAIR_OF_FACTORS = Rule(
     "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", pairs.pair_of_factors, any_of(*PRODUCTS)
 )
@@ -141,7 +141,7 @@ WEIGHTED = Rule(
     any_of(frozenset([log, Einsum])),
     wrong="log(abs(M) @ exp(x)) = log(abs(M)) @ x",
 )
-# Does nothing unless it is told a variable to differentiate by.
+# Applies only where a variable of differentiation is given.
 DIFFERENCES = Rule(
     "scaled differences",
     "s*A[:, None] - s*A[None, :] = s*(A[:, None] - A[None, :])",
@@ -152,14 +152,14 @@ DIFFERENCES = Rule(
 def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
     """Build a rule that names what a derivative needs before it is taken."""
     use = partial(apply, use=Use.DIFFERENTIATING)
-    return Rule("slope", case, use, any_of(*DERIVATIVE_FORMS))
+    return Rule("derivative form", case, use, any_of(*DERIVATIVE_FORMS))
 
 
 FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", pairs.pair_of_factors)
 NAME = _slope("1/(exp(x) - 1) = bose(x)", functions.stable_function)
 QUOTIENT = _slope("sin(x)/x = sinc(x)", functions.stable_function)
 BESSEL = Rule(
-    "slope",
+    "derivative form",
     "x**2*besselk(2, x)*y = y*powbesselk(2, x)",
     powers.power_of_bessel,
     any_of(besselk),
@@ -253,7 +253,7 @@ NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
         ),
     ),
 }
-# Rules for numbers; the rule that needs a variable does nothing there.
+# Rules for numbers, without the rule that needs a variable.
 FOR_NUMBERS: dict[type, tuple[Rule, ...]] = {
     kind: tuple(
         [

@@ -56,9 +56,9 @@ def log_softmax_entry(node: Operand, barriers: Barriers) -> Operand | None:
                 continue
             rest = node + number * entry - number * total
             if len(Add.make_args(rest)) < len(node.args):
-                share = Softmax.over(total.operands[0], total.axes)
+                probabilities = Softmax.over(total.operands[0], total.axes)
                 operands = [
-                    log_of(share) if k == place else o for k, o in enumerate(entry.operands)
+                    log_of(probabilities) if k == place else o for k, o in enumerate(entry.operands)
                 ]
                 lengths = dict(enumerate(entry.lengths))
                 return rest - number * contract(operands, entry.subscripts, (), lengths)
@@ -72,7 +72,7 @@ def _terms(tensor: Operand) -> tuple[Operand, ...]:
 
 
 def one_less_softmax(node: TensorAdd, barriers: Barriers) -> Operand | None:
-    """1 - p = 1 - exp(log p), of which code knows the small values too."""
+    """1 - p = 1 - exp(log p), computed accurately for small values too."""
     terms = [split_coefficient(term) for term in node.operands]
     if len(terms) != 2 or not any(is_ones(core) for _, core in terms):
         return None
