@@ -22,7 +22,7 @@ def full(shape: Lengths, fill_value: TensorLike) -> Operand:
     value = as_operand(fill_value)
     if order_of(value):
         return ops.broadcast_to(value, shape)
-    lengths = as_shape(shape if isinstance(shape, (tuple, list)) else (shape,))
+    lengths = as_shape((shape,))
     return ops.filled(value, lengths) if lengths else value
 
 
@@ -141,8 +141,7 @@ ROWS = (
     Row("ones(shape, dtype=None)", lambda shape: full(shape, S.One),
         "a constant that no compiled code ever builds where it is multiplied",
         "snp.ones((n, 2)).shape, snp.ones(n).sum()", "((n, 2), n)", NO_NUMBER, ignored="dtype"),
-    Row("zeros(shape, dtype=None)",
-        lambda shape: Zeros(*(shape if isinstance(shape, (tuple, list)) else (shape,))),
+    Row("zeros(shape, dtype=None)", lambda shape: Zeros(*as_shape((shape,))),
         "a tensor of zeros, which vanishes from sums",
         "snp.zeros((n, 2)).shape, snp.zeros(3) + x", "((n, 2), x)", NO_NUMBER, ignored="dtype"),
     Row("eye(N, M=None, k=0, dtype=None)", ops.eye,

@@ -6,7 +6,7 @@ its rank among all v, so there is no table of all comparisons. Nothing flows thr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sympy import Basic, Eq, Expr, Max, Min, Piecewise, S
@@ -14,7 +14,7 @@ from sympy import Basic, Eq, Expr, Max, Min, Piecewise, S
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar, isnan, same_length
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
-from ._reductions import chosen, without_nan
+from ._reductions import chosen, of_numbers, without_nan
 from ._rows import NO_AXIS, Axes, NumpyRow as Row
 
 _MASK = (
@@ -78,32 +78,19 @@ def _extrema(
     )
 
 
-def _check_order(name: str, order: object, stable: bool | None) -> None:
-    """Entries of our tensors have no fields."""
-    if order is not None:
-        raise TensorError(f"{name} has no order={str(order)[:80]!r}: entries are numbers")
-    if stable is not None:
-        as_flag(stable, "stable")
+def _sorting(function: Callable[..., Operand], name: str) -> Callable[..., Operand]:
+    """Return a function that sorts, with NumPy's options, which change nothing for numbers."""
 
+    def ordered(
+        a: TensorLike, axis: int | None, order: object, stable: bool | None = None
+    ) -> Operand:
+        if order is not None:
+            raise TensorError(f"{name} has no order={str(order)[:80]!r}: entries are numbers")
+        if stable is not None:
+            as_flag(stable, "stable")
+        return function(a, axis)
 
-def sort(a: TensorLike, axis: int | None, order: object, stable: bool | None) -> Operand:
-    _check_order("sort", order, stable)
-    return ops.sort(a, axis)
-
-
-def argsort(a: TensorLike, axis: int | None, order: object, stable: bool | None) -> Operand:
-    _check_order("argsort", order, stable)
-    return ops.argsort(a, axis)
-
-
-def partition(a: TensorLike, axis: int | None, order: object) -> Operand:
-    _check_order("partition", order, None)
-    return ops.sort(a, axis)
-
-
-def argpartition(a: TensorLike, axis: int | None, order: object) -> Operand:
-    _check_order("argpartition", order, None)
-    return ops.argsort(a, axis)
+    return ordered
 
 
 def compress(condition: TensorLike, a: TensorLike, axis: int | None) -> Operand:
@@ -242,30 +229,30 @@ ROWS = (
         "se.lambdify([A], snp.argmin(A, axis=0))([[1.0, 2.0, 3.0], [0.0, 3.0, 4.0]])",
         "array([1, 0, 0])", NO_AXIS),
     Row("nanargmax(a, axis: int | None = None, out=None, *, keepdims=False)",
-        lambda a, axis, keepdims: ops.argmax(without_nan(a, S.NegativeInfinity), axis, keepdims),
+        of_numbers(ops.argmax, S.NegativeInfinity),
         "the positions of the largest of the entries that are numbers; 0 where there is none",
         "se.lambdify([x], snp.nanargmax(x))([1.0, np.nan, 3.0])", "np.int64(2)", NO_AXIS),
     Row("nanargmin(a, axis: int | None = None, out=None, *, keepdims=False)",
-        lambda a, axis, keepdims: ops.argmin(without_nan(a, S.Infinity), axis, keepdims),
+        of_numbers(ops.argmin, S.Infinity),
         "the positions of the smallest of the entries that are numbers; 0 where there is none",
         "se.lambdify([x], snp.nanargmin(x))([1.0, np.nan, 3.0])", "np.int64(0)", NO_AXIS),
     Row("sort(a, axis: int | None = -1, kind=None, order=None, *, stable: bool | None = None)",
-        sort,
+        _sorting(ops.sort, "sort"),
         "the entries in order, by whatever algorithm: every entry keeps its derivative",
         "two_largest = snp.sort(x)[1:].sum()\n"
         "se.lambdify([x], se.gradient(two_largest, x))([3.0, 1.0, 2.0])", "array([1., 0., 1.])",
         _FIELDS),
     Row("argsort(a, axis: int | None = -1, kind=None, order=None, *, stable: bool | None = "
-        "None)", argsort,
+        "None)", _sorting(ops.argsort, "argsort"),
         "the positions that sort, always a stable order; a tensor of integers, whose derivative"
         " is zero",
         "se.lambdify([x], snp.argsort(x))([3.0, 1.0, 2.0])", "array([1, 2, 0])", _FIELDS),
     Row("partition(a, kth: int | Sequence[int], axis: int | None = -1, kind=None, order=None)",
-        partition,
+        _sorting(ops.sort, "partition"),
         "the entries sorted throughout, which is a partition for every ``kth``",
         "snp.partition(x, 1) == snp.sort(x)", "True", _FIELDS, ignored="kth"),
     Row("argpartition(a, kth: int | Sequence[int], axis: int | None = -1, kind=None, "
-        "order=None)", argpartition,
+        "order=None)", _sorting(ops.argsort, "argpartition"),
         "positions that sort throughout, which are some for every ``kth``",
         "snp.argpartition(x, 1) == snp.argsort(x)", "True", _FIELDS, ignored="kth"),
     Row("lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1)", lexsort,

@@ -94,9 +94,10 @@ def var(
     mean: TensorLike | None,
     correction: Expr | int | None,
 ) -> Operand:
+    degrees = _degrees(ddof, correction)
     if mean is None and (where is None or where is True):
-        return ops.var(a, axis, _degrees(ddof, correction), keepdims)
-    return _deviations(a, axis, _degrees(ddof, correction), keepdims, where, mean, S.Zero)
+        return ops.var(a, axis, degrees, keepdims)
+    return _deviations(a, axis, degrees, keepdims, where, mean, S.Zero)
 
 
 def nanvar(
@@ -108,8 +109,8 @@ def nanvar(
     mean: TensorLike | None,
     correction: Expr | int | None,
 ) -> Operand:
-    numbers = _numbers(a, where)
-    return _deviations(a, axis, _degrees(ddof, correction), keepdims, numbers, mean, S.NaN)
+    degrees = _degrees(ddof, correction)
+    return _deviations(a, axis, degrees, keepdims, _numbers(a, where), mean, S.NaN)
 
 
 def _deviations(
@@ -191,10 +192,6 @@ def _spread(weights: Operand, a: Operand, axis: Axes) -> Operand:
     return ops.broadcast_to(ops.reshape(in_order, ones), shape)
 
 
-def _weights(weights: TensorLike | None, a: TensorLike, axis: Axes) -> Operand | None:
-    return None if weights is None else _spread(as_operand(weights), as_operand(a), axis)
-
-
 def cov(
     m: TensorLike,
     y: TensorLike | None = None,
@@ -246,31 +243,19 @@ def corrcoef(x: TensorLike, y: TensorLike | None, rowvar: bool) -> Operand:
     return ops.divide(c, ops.outer(spread, spread))
 
 
-def quantile(
-    a: TensorLike,
-    q: TensorLike,
-    axis: Axes,
-    method: str,
-    keepdims: bool,
-    weights: TensorLike | None,
-) -> Operand:
-    return ops.quantile(a, q, axis, method, keepdims, _weights(weights, a, axis))
-
-
-def nanquantile(
-    a: TensorLike,
-    q: TensorLike,
-    axis: Axes,
-    method: str,
-    keepdims: bool,
-    weights: TensorLike | None,
-) -> Operand:
-    return ops.nanquantile(a, q, axis, method, keepdims, _weights(weights, a, axis))
-
-
 def without_nan(a: TensorLike, neutral: Expr) -> Operand:
     """Return the entries, and a neutral number for those that are no numbers."""
     return ops.where(elementwise(isnan, a), neutral, a)
+
+
+def of_numbers(reduction: Callable[..., Operand], neutral: Expr) -> Callable[..., Operand]:
+    """Return a reduction of the entries that are numbers, as a function with its parameters."""
+
+    @wraps(reduction)
+    def reduced(a: TensorLike, *args: object, **options: object) -> Operand:
+        return reduction(without_nan(a, neutral), *args, **options)
+
+    return reduced
 
 
 def _numbers(a: TensorLike, where: TensorLike | None) -> Operand:
@@ -289,32 +274,65 @@ def _root(variance: Callable[..., Operand]) -> Callable[..., Operand]:
     return deviation
 
 
+def _quantile(name: str, about: str, example: str, result: str, errors: str) -> Row:
+    """Return the row of quantiles or percentiles, of all entries or of those that are numbers."""
+    of_all = ops.nanquantile if name.startswith("nan") else ops.quantile
+
+    def quantile(
+        a: TensorLike,
+        q: TensorLike,
+        axis: Axes,
+        method: str,
+        keepdims: bool,
+        weights: TensorLike | None,
+    ) -> Operand:
+        if weights is not None:
+            weights = _spread(as_operand(weights), as_operand(a), axis)
+        share = ops.over_100(q) if name.endswith("percentile") else q
+        return of_all(a, share, axis, method, keepdims, weights)
+
+    signature = (
+        f"{name}(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
+        "keepdims=False, *, weights=None)"
+    )
+    return Row(signature, quantile, about, example, result, errors)
+
+
+_SUM = "a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True"
+_MEAN = "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True"
+_TEST = "a, axis=None, out=None, keepdims=False, *, where=True"
+_VAR = (
+    "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, "
+    "correction=None"
+)
+_RUNNING = "a, axis: int | None = None, dtype=None, out=None"
+_MEDIAN = "a, axis=None, out=None, overwrite_input=False, keepdims=False"
+
 # fmt: off
 ROWS = (
-    Row("sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)", sum,
+    Row(f"sum({_SUM})", sum,
         "the sum over some axes",
         "total = snp.sum(A, axis=0, keepdims=True, where=A > 0)\n"
         "se.lambdify([A], total)([[1.0, -2.0, 3.0], [-4.0, 5.0, 6.0]])", "array([[1., 5., 9.]])",
         f"{_MASK} {NO_AXIS}"),
-    Row("mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True)", mean,
+    Row(f"mean({_MEAN})", mean,
         "the mean over some axes",
         'x = se.TensorSymbol("x", n)\n'
         "snp.mean(x), se.gradient(snp.mean(x), x)", "(x.sum()/n, Ones(n)/n)",
         f"{_MASK} {NO_AXIS}"),
-    Row("prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
-        prod,
+    Row(f"prod({_SUM})", prod,
         "the product over some axes",
         "se.lambdify([x], se.gradient(snp.prod(x), x))([0.0, 2.0, 3.0])", "array([6., 0., 0.])",
         f"The derivative divides by nothing: it is right at zeros. {_MASK} {NO_AXIS}"),
     Row("count_nonzero(a, axis=None, *, keepdims=False)", ops.count_nonzero,
         "how many entries aren't 0, also where conditions hold",
         "se.lambdify([x], snp.count_nonzero(x > 1))([1.0, 2.0, 3.0])", "np.float64(2.0)", NO_AXIS),
-    Row("any(a, axis=None, out=None, keepdims=False, *, where=True)",
+    Row(f"any({_TEST})",
         lambda a, axis, keepdims, where: ops.any_(chosen(a, where, S.Zero), axis, keepdims),
         "ones and zeros, and a relation where no axis is left",
         "se.lambdify([A], snp.any(A > 1, axis=1))([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])",
         "array([1., 0.])", f"{_MASK} {NO_AXIS}"),
-    Row("all(a, axis=None, out=None, keepdims=False, *, where=True)",
+    Row(f"all({_TEST})",
         lambda a, axis, keepdims, where: ops.all_(chosen(a, where, S.One), axis, keepdims),
         "ones and zeros, and a relation where no axis is left",
         "se.lambdify([A], snp.all(A > 0, axis=1))([[1.0, 2.0, 3.0], [0.0, 1.0, 2.0]])",
@@ -328,21 +346,19 @@ ROWS = (
         "a relation, which is false where shapes differ",
         "are_equal = se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])\n"
         "snp.array_equal(x, A), bool(are_equal)", "(False, True)"),
-    Row("var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
-        "mean=None, correction=None)", var,
+    Row(f"var({_VAR})", var,
         "the variance over some axes; ``correction`` is another name of ``ddof``",
         "se.lambdify([x], snp.var(x, ddof=1))([0.0, 0.0, 3.0])", "np.float64(3.0)",
         f"{_MASK} {NO_AXIS[:-1]}, TensorError for both names at once."),
-    Row("std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
-        "mean=None, correction=None)", _root(var),
+    Row(f"std({_VAR})", _root(var),
         "the standard deviation over some axes",
         "se.lambdify([x], snp.std(x))([1.0, 1.0, 1.0])", "np.float64(0.0)",
         "Parameters and errors are those of :func:`var`."),
-    Row("cumsum(a, axis: int | None = None, dtype=None, out=None)", ops.cumsum,
+    Row(f"cumsum({_RUNNING})", ops.cumsum,
         "the running sums along an axis, without one those of all entries in C order",
         "snp.cumsum(x).as_explicit(), se.gradient(snp.cumsum(x).sum(), x).as_explicit()",
         "([x[0], x[1] + x[0], x[1] + x[0] + x[2]], [3, 2, 1])", NO_AXIS),
-    Row("cumprod(a, axis: int | None = None, dtype=None, out=None)", ops.cumprod,
+    Row(f"cumprod({_RUNNING})", ops.cumprod,
         "the running products along an axis, without one those of all entries in C order",
         "se.lambdify([x], se.gradient(snp.cumprod(x).sum(), x))([0.0, 2.0, 3.0])",
         "array([9., 0., 0.])",
@@ -370,70 +386,54 @@ ROWS = (
         "r([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).round(12)",
         "array([[ 1., -1.],\n"
         "       [-1.,  1.]])", "Raises ShapeError for more than two axes."),
-    Row("median(a, axis=None, out=None, overwrite_input=False, keepdims=False)", ops.median,
+    Row(f"median({_MEDIAN})", ops.median,
         "the median along some axes, or of all entries",
         'x = se.TensorSymbol("x", n)\n'
         "se.lambdify([x], se.gradient(snp.median(x), x))([3.0, 1.0, 2.0, 9.0])",
         "array([0.5, 0. , 0.5, 0. ])", NO_AXIS),
-    Row("quantile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
-        "keepdims=False, *, weights=None)", quantile,
+    _quantile("quantile",
         "the quantiles for one ``q`` or an array of some, whose axes come first",
         "snp.quantile(A, [0.25, 0.5, 0.75, 1], axis=0).shape", "(4, 3)",
         "Raises ShapeError for an axis that isn't there, TensorError for a q outside of 0 to 1 "
         "or a method that NumPy doesn't have. Weights are those of ``inverted_cdf``."),
-    Row("percentile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
-        "keepdims=False, *, weights=None)",
-        lambda a, q, axis, method, keepdims, weights: quantile(
-            a, ops.over_100(q), axis, method, keepdims, weights),
+    _quantile("percentile",
         "the percentiles for one ``q`` or an array of some, whose axes come first",
         "snp.percentile(x, 25) == snp.quantile(x, 0.25)", "True",
         "Errors are those of :func:`quantile`, for a q outside of 0 to 100."),
-    Row("nanquantile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
-        "keepdims=False, *, weights=None)", nanquantile,
+    _quantile("nanquantile",
         "the quantiles of the entries that are numbers",
         "se.lambdify([x], snp.nanquantile(x, [0, 1]))([1.0, np.nan, 3.0])", "array([1., 3.])",
         "Errors are those of :func:`quantile`."),
-    Row("nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method='linear', "
-        "keepdims=False, *, weights=None)",
-        lambda a, q, axis, method, keepdims, weights: nanquantile(
-            a, ops.over_100(q), axis, method, keepdims, weights),
+    _quantile("nanpercentile",
         "the percentiles of the entries that are numbers",
         "se.lambdify([x], snp.nanpercentile(x, 50))([1.0, np.nan, 3.0])", "np.float64(2.0)",
         "Errors are those of :func:`percentile`."),
-    Row("nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False)",
+    Row(f"nanmedian({_MEDIAN})",
         lambda a, axis, keepdims: ops.nanquantile(a, S.Half, axis, keepdims=keepdims),
         "the median of the entries that are numbers",
         "se.lambdify([x], snp.nanmedian(x))([1.0, np.nan, 3.0])", "np.float64(2.0)", NO_AXIS),
-    Row("nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
-        lambda a, axis, keepdims, initial, where: sum(
-            without_nan(a, S.Zero), axis, keepdims, initial, where),
+    Row(f"nansum({_SUM})", of_numbers(sum, S.Zero),
         "the sum of the entries, of which those that are no numbers count as 0",
         "se.lambdify([x], snp.nansum(x))([1.0, np.nan, 3.0])", "np.float64(4.0)", NO_AXIS),
-    Row("nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True)",
-        lambda a, axis, keepdims, initial, where: prod(
-            without_nan(a, S.One), axis, keepdims, initial, where),
+    Row(f"nanprod({_SUM})", of_numbers(prod, S.One),
         "the product of the entries, of which those that are no numbers count as 1",
         "se.lambdify([x], snp.nanprod(x))([1.0, np.nan, 3.0])", "np.float64(3.0)", NO_AXIS),
-    Row("nancumsum(a, axis: int | None = None, dtype=None, out=None)",
-        lambda a, axis: ops.cumsum(without_nan(a, S.Zero), axis),
+    Row(f"nancumsum({_RUNNING})", of_numbers(ops.cumsum, S.Zero),
         "the running sums of the entries, of which those that are no numbers count as 0",
         "se.lambdify([x], snp.nancumsum(x))([1.0, np.nan, 3.0])", "array([1., 1., 4.])", NO_AXIS),
-    Row("nancumprod(a, axis: int | None = None, dtype=None, out=None)",
-        lambda a, axis: ops.cumprod(without_nan(a, S.One), axis),
+    Row(f"nancumprod({_RUNNING})", of_numbers(ops.cumprod, S.One),
         "the running products of the entries, of which those that are no numbers count as 1",
         "se.lambdify([x], snp.nancumprod(x))([1.0, np.nan, 3.0])", "array([1., 1., 3.])", NO_AXIS),
-    Row("nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True)",
+    Row(f"nanmean({_MEAN})",
         lambda a, axis, keepdims, where: mean(a, axis, keepdims, _numbers(a, where)),
         "the mean of the entries that are numbers",
         "mean = snp.nanmean(x)\n"
         "se.lambdify([x], [mean, se.gradient(mean, x)])([1.0, np.nan, 3.0])",
         "[np.float64(2.0), array([0.5, 0. , 0.5])]", NO_AXIS),
-    Row("nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
-        "mean=None, correction=None)", nanvar,
+    Row(f"nanvar({_VAR})", nanvar,
         "the variance of the entries that are numbers",
         "se.lambdify([x], snp.nanvar(x))([1.0, np.nan, 3.0])", "np.float64(1.0)", NO_AXIS),
-    Row("nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, "
-        "mean=None, correction=None)", _root(nanvar),
+    Row(f"nanstd({_VAR})", _root(nanvar),
         "the standard deviation of the entries that are numbers",
         "se.lambdify([x], snp.nanstd(x))([1.0, np.nan, 3.0])", "np.float64(1.0)",
         "Parameters and errors are those of :func:`nanvar`."),

@@ -81,7 +81,7 @@ def ravel(a: TensorLike, order: str) -> Operand:
 def resize(a: TensorLike, new_shape: Lengths) -> Operand:
     a, shape = (
         ops.ravel(a),
-        as_shape(new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)),
+        as_shape((new_shape,)),
     )
     (size,), count = shape_of(a), prod(shape, start=S.One)
     if not (size.is_Integer and count.is_Integer):
@@ -106,7 +106,7 @@ def rollaxis(a: TensorLike, axis: int, start: int) -> Operand:
 
 
 def broadcast_shapes(args: Sequence[Lengths]) -> Shape:
-    shapes = [as_shape(arg if isinstance(arg, (tuple, list)) else (arg,)) for arg in args]
+    shapes = [as_shape((arg,)) for arg in args]
     order = max(map(len, shapes), default=0)
     found = [S.One] * order
     for shape in shapes:
