@@ -1,4 +1,4 @@
-"""Work that several threads do at once."""
+"""Run a function in several threads at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 def at_once(work, threads=8):
-    """What each of the threads finds; they change places as often as Python can."""
+    """Return the result of each thread; the interpreter switches threads as often as possible."""
     barrier = threading.Barrier(threads)
     found, errors = [None] * threads, []
 

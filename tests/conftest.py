@@ -24,7 +24,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Run what is named whole."""
+    """Run named tests whole."""
     if hasattr(config, "workerinput"):
         config.option.whole = config.workerinput["whole"]
     elif config.args_source is config.ArgsSource.ARGS or (
@@ -35,13 +35,13 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node):
-    """Tell a process of pytest-xdist what is to be run."""
+    """Pass the selection to a process of pytest-xdist."""
     node.workerinput["whole"] = node.config.option.whole
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out what the first tier hasn't."""
+    """Deselect what the first tier leaves out."""
     if config.option.whole:
         return
     cases = defaultdict(list)
@@ -72,14 +72,15 @@ def guard_against_hanging():
 
 @pytest.fixture(autouse=True, scope="module")
 def leave_earlier_objects_alone():
-    """What other modules left, gigabytes of compiled code among it, isn't searched again."""
+    """Exclude objects of earlier modules, among them gigabytes of compiled code, from garbage
+    collection."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_runtest_logreport(report):
-    """What is skipped since a library isn't there goes to a file that the environment names, to be
-    run again with it."""
+    """Record tests skipped for a missing library in a file named by the environment, so that they
+    can be run with it."""
     path = os.environ.get("LACKING_A_LIBRARY")
     if path and report.skipped and "could not import" in str(report.longrepr):
         with open(path, "a", encoding="utf-8") as file:

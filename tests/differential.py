@@ -43,7 +43,7 @@ class NoReferenceError(Exception):
 
 
 def references(made, arrays, options=QUICKLY, higher=False):
-    """The same as ``expressions_of``, by JAX."""
+    """Return the same as ``expressions_of``, computed by JAX."""
     jax = jax64()
     xp = testing.Namespace(jax.numpy, jax.scipy.special)
     x, *rest = [np.asarray(array, float) for array in arrays]
@@ -75,7 +75,7 @@ def references(made, arrays, options=QUICKLY, higher=False):
 
 
 def expressions_of(made, higher=False):
-    """A program's value and derivatives by its first tensor."""
+    """Return a program's value and its derivatives by its first tensor."""
     x, count, result = made.tensors[0], len(made.tensors), made.result
     total = sum(snp.mean(value) for value in made.values[count:])
     if higher:
@@ -87,7 +87,7 @@ def expressions_of(made, higher=False):
 
 
 def check(made, backends=("numpy",), arrays=None, higher=False):
-    """What each backend did: it agreed, or refused by name; a wrong value fails."""
+    """Return the outcome on each backend: agreement, or refusal by name; a wrong value fails."""
     arrays = made.arrays() if arrays is None else arrays
     try:
         return compare(made, backends, arrays, references(made, arrays, QUICKLY, higher), higher)
@@ -96,7 +96,7 @@ def check(made, backends=("numpy",), arrays=None, higher=False):
 
 
 def compare(made, backends, arrays, expected, higher=False):
-    """What each backend did, compared with references."""
+    """Return the outcome on each backend, compared with references."""
     exprs, names = expressions_of(made, higher), HIGHER_NAMES if higher else NAMES
     found = {}
     for name in backends:
@@ -114,7 +114,7 @@ def compare(made, backends, arrays, expected, higher=False):
 
 
 def backends_for(number):
-    """NumPy and PyTorch always, what takes longer less often."""
+    """Return the backends of a program: NumPy and PyTorch always, slower ones less often."""
     every = {"jax": 20, "dask": 10, "numba": 200}
     return ["numpy", "torch", *(name for name, often in every.items() if number % often == 0)]
 
@@ -139,7 +139,7 @@ def in_tails(made, number):
 
 
 def of_integers(made, number):
-    """PyTorch would compute in single precision."""
+    """Check on arrays of integers, without PyTorch, which computes in single precision."""
     rng, kind = np.random.default_rng(number), [np.int64, np.int32][number % 2]
     arrays = [np.asarray(rng.integers(-2, 3, array.shape), kind) for array in made.arrays()]
     return check(made, [name for name in backends_for(number) if name != "torch"], arrays)
@@ -160,7 +160,7 @@ WRONG_LENGTHS = [lambda n: n + 1, lambda n: n - 1, lambda n: n + 0.5, lambda n: 
 
 
 def given_lengths(made, number):
-    """A length that is given beside the arrays that tell it has to be theirs."""
+    """Check lengths that are given as arguments beside arrays."""
     rng = np.random.default_rng(number)
     order = rng.permutation(len(made.tensors))
     arguments = [made.tensors[k] for k in order]
@@ -228,7 +228,7 @@ KINDS = {
 
 
 def main(count, start=0, kind="derivatives"):
-    """Run so many, in slices with a seed each."""
+    """Run a number of programs, in slices with a seed each."""
     warnings.simplefilter("ignore")
     counts, steps, refusals, size = Counter(), Counter(), Counter(), min(100, count)
     programs, act = KINDS[kind]

@@ -1,4 +1,4 @@
-"""Random nests of einsums, as expressions and as NumPy computes them."""
+"""Random nested einsums, as expressions and as NumPy computes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LENGTHS = {k: Symbol("n" + k, integer=True, positive=True) for k in "abc"} | {"e
 
 
 def embedded(term, arrays, output):
-    """np.einsum with repeated output indices, which NumPy doesn't allow."""
+    """Compute np.einsum with repeated output indices, which NumPy doesn't support."""
     unique = "".join(dict.fromkeys(output))
     core = np.einsum(f"{term}->{unique}", *arrays)
     if len(unique) == len(output):
@@ -28,7 +28,7 @@ def embedded(term, arrays, output):
 
 
 class Generator:
-    """Expressions with their values; axes are known by the letter of their length."""
+    """Expressions with their values; axes are identified by the letter of their length."""
 
     def __init__(self, seed):
         self.choice = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Products with what is inlined."""
+"""Products with inlined operands."""
 
 from __future__ import annotations
 

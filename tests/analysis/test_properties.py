@@ -1,4 +1,4 @@
-"""What is known of values: signs, symmetry, diagonals, definiteness."""
+"""Properties of values: signs, symmetry, diagonals, definiteness."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_what_is_real():
 
 
 def random_product(rng):
-    """A random product of a few matrices and vectors, in which operands repeat."""
+    """Return a random product of a few matrices and vectors with repeated operands."""
     pool = rng.sample([A, S, T, K, L, D, x, z, y, se.exp(A), A + A.T], 3)
     operands = [rng.choice(pool) for _ in range(rng.randint(2, 5))]
     letters = "abcd"[: rng.randint(2, 4)]
@@ -313,7 +313,7 @@ def test_what_is_declared_symmetric_is_its_transpose():
 
 
 def test_symmetric_sums_are_built_as_their_own_transposes():
-    """Of terms that are symmetric, or each other's transposes."""
+    """Sums of terms that are symmetric, or each other's transposes."""
     for total in (lam * se.eye(n) + K, A + A.T, A @ A.T - se.diag(x) / 2 + S, K - se.outer(x, x)):
         assert total.T is total
     for total in (K + A, A - A.T, 2 * A + A.T, S + K @ S):

@@ -1,4 +1,4 @@
-"""Cross-country derivatives, and that all derivatives take modes and layouts."""
+"""Cross-country derivatives, and the modes and layouts of all derivatives."""
 
 from functools import partial
 

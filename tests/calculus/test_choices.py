@@ -1,4 +1,5 @@
-"""Derivatives of choices among formulas that are no numbers where they aren't chosen."""
+"""Derivatives of Piecewise functions whose branches are nan or infinite where they aren't
+chosen."""
 
 from __future__ import annotations
 
@@ -94,7 +95,7 @@ def test_choices_one_in_the_other_many_times():
 
 
 def test_terms_that_are_comparisons_have_hessians():
-    """The search for common factors once asked whether a comparison is true."""
+    """The search for common factors once evaluated the truth of a comparison."""
     steps = 1e-5 * np.eye(3)
     data = np.array([0.4, -0.8, 1.1]), np.array([0.3, 0.9, -0.5])
     f = (y * se.softmax((x > 0) * x + (x <= 0) * se.sin(x))).sum()
@@ -167,7 +168,7 @@ def test_scalars_that_are_not_chosen():
 
 
 def test_scalars_in_choices_are_part_of_their_formula():
-    """Tukey's biweight: what cancels does, and the choice isn't made twice."""
+    """Tukey's biweight: terms cancel, and the choice occurs once."""
     c, r = sympy.Symbol("c", positive=True), x - y
     inside = abs(r) <= c
     loss = np.where(inside, c**2 / 6 * (1 - (1 - (r / c) ** 2) ** 3), c**2 / 6).sum()

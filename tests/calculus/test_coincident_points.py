@@ -1,5 +1,5 @@
-"""Derivatives of kernels where points coincide, by the points, by scales and by projections of
-them: against mpmath, with jitter of which rounding errors are a large multiple."""
+"""Derivatives of kernels at coincident points, by points, scales and projections: against mpmath,
+with jitter that amplifies rounding errors."""
 
 import mpmath
 import numpy as np
@@ -40,7 +40,7 @@ def exact(rows, order, jitter):
 
 
 def derivatives(function, point):
-    """Gradient and Hessian of a function of arrays by the entries of a point, by differences."""
+    """Return gradient and Hessian by the entries of a point, by finite differences."""
     h, places = mpmath.mpf(10) ** -40, range(len(point))
 
     def at(*steps):
@@ -119,7 +119,7 @@ def test_by_a_scale_of_each_feature(rows, function, order, jitter):
 
 
 def test_a_value_is_computed_as_it_is_written():
-    """The scale is taken out of differences for derivatives only: there it is multiplied to more
+    """Scales are taken out of differences for derivatives only: in values they would multiply more
     entries."""
     squares = ((X / scale)[:, None, :] - (X / scale)[None, :, :]) ** 2
     source = se.lambdify([X, scale], squares.sum(axis=2)).source
@@ -149,8 +149,8 @@ def radial(Z, name, jitter):
 
 
 def exact_derivatives(name, jitter, projection):
-    """Gradient and Hessian of the weighted sum of a radial function of the rows of Z = X W: by W,
-    and by Z."""
+    """Return gradient and Hessian, by W and by Z, of the weighted sum of a radial function of the
+    rows of Z = X W."""
     u = symbols("u", positive=True)
     radius = RADIAL[name](sqrt(u + Rational(jitter)), exp, sqrt)
     exactly = np.vectorize(mpmath.mpf, otypes=[object])

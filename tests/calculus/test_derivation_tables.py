@@ -1,4 +1,4 @@
-"""Derivations as tables: the chain rule holds in every row, and zeros are shown."""
+"""Tables of derivations: the chain rule holds in every row, and zeros are shown."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ FUNCTIONS = [
 
 
 def values(expressions, arrays):
-    """The values of expressions in the rows' names and the function's symbols."""
+    """Return the values of expressions in the rows' names and the function's symbols."""
     known = {str(s): s for e in expressions for s in e.free_symbols}
     return se.lambdify(list(known.values()), expressions)(*[arrays[name] for name in known])
 

@@ -1,4 +1,4 @@
-"""The rules of each node type, modes, layouts, joint sweeps and errors."""
+"""Derivative rules of all node types, modes, layouts, joint sweeps and errors."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def test_the_steps_of_a_sweep_name_the_rules(mode, word, kinds):
     ],
 )
 def test_hessians_by_symmetric_matrices_agree_along_these(function, assumption):
-    """Simplified with X' = X, gradients aren't differentiated in their plain form."""
+    """Gradients simplified with X' = X aren't differentiated in their unsimplified form."""
     rng = np.random.default_rng(0)
     at, one, other = (part + part.T for part in rng.standard_normal((3, 3, 3)))
     at += 9 * np.eye(3)

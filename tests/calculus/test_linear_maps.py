@@ -1,4 +1,4 @@
-"""Derivatives as linear maps: against Jacobians, their products, and what Caddie prints."""
+"""Derivatives as linear maps: against Jacobians, their products, and Caddie's output."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def flat(value):
 
 
 def transposed(f, variables):
-    """The blocks of the Jacobian with the axes of the variable first."""
+    """Return the blocks of the Jacobian with the axes of the variable first."""
     rows = []
     for v in listed(variables):
         rows.append([se.jacobian(part, v, layout="wrt-first") for part in listed(f)])

@@ -1,4 +1,4 @@
-"""Sums of many terms: compiled as running totals, added in place, common factors outside."""
+"""Sums of many terms: compiled as accumulation in place, with common factors outside."""
 
 import importlib.util
 import tracemalloc
@@ -54,7 +54,7 @@ FEW = 90
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("factor", [1, t, x])
 def test_the_libraries_agree(backend, factor):
-    """Terms of several kinds: signs, functions, constants, stretched and diagonal ones."""
+    """Terms of several kinds: signs, functions, constants, broadcast and diagonal ones."""
     Y = se.TensorSymbol("Y", (n, n))
     few = vectors[:FEW]
     terms = [

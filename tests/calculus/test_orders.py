@@ -1,4 +1,4 @@
-"""Maxima, sorts and gathers, and their derivatives of first and second order."""
+"""First and second derivatives of maxima, sorts and gathers."""
 
 import builtins
 
@@ -70,14 +70,14 @@ CASES = {
 
 
 def called(function, namespace, values):
-    """The value of a case with other tensors than symbols."""
+    """Return the value of a case for other tensors than symbols."""
     names = {"A": A, "x": x, "T": T, "w": w, "W": W, "p": p, "q": q, "P": P, "I": I}
     scope = {"__builtins__": builtins, "k": 5, **{name: values[s] for name, s in names.items()}}
     return type(function)(function.__code__, scope)(namespace)
 
 
 def differences(function, at, step=1e-6):
-    """The derivative by central differences, new axes last."""
+    """Return the derivative by central differences, new axes last."""
     at = np.asarray(at, float)
     columns = []
     for position in np.ndindex(at.shape):
@@ -123,7 +123,7 @@ def test_ties_share_as_in_jax():
 
 
 def test_medians_are_compared_and_have_short_derivatives():
-    """They are nan where an entry is, and nothing else depends on that."""
+    """They are nan where an entry is nan; nothing else checks for it."""
     x, y = se.tensors("x y", 5)
     chosen = snp.where(se.median(x) > snp.nanmedian(y), x[0], y[0])
     f = se.lambdify([x, y], [chosen, se.median(y)])

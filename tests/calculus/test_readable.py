@@ -1,4 +1,4 @@
-"""Derivatives of stable forms are as short as a textbook's, and right."""
+"""Derivatives of stable forms: correct, and as short as in textbooks."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ HESSIANS = [
 
 
 def assert_right(f, x, derivative):
-    """Against central differences."""
+    """Compare a derivative with central differences."""
     value, found = se.lambdify(list(DATA), f), se.lambdify(list(DATA), derivative)
     base = np.zeros(DATA[x].shape)
     found = found(*DATA.values())
@@ -72,7 +72,7 @@ def test_hessian(f, v, expected):
 
 
 def test_hessian_of_an_entropy_is_written_out():
-    """Of vectors, no product of matrices."""
+    """The Hessian has vectors and no product of matrices."""
     text = str(se.hessian(p @ p, x))
     assert "Delta" not in text
     assert len(text) < 200

@@ -1,4 +1,4 @@
-"""Derivatives of and by what is reshaped, against complex steps, and against those by blocks."""
+"""Derivatives of and by reshaped tensors, against complex steps and derivatives by blocks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ z = se.TensorSymbol("z", LENGTH)
 
 
 def by_complex_steps(function, point):
-    """The derivative of a function made of sums and products, to rounding."""
+    """Return the derivative of a function made of sums and products, exact up to rounding."""
     steps = point + 1e-30j * np.eye(len(point))
     return np.stack([function(own).imag / 1e-30 for own in steps], axis=-1)
 

@@ -45,12 +45,12 @@ ABOVE_ONE = (1.2, 1.9, 3.5)
 
 
 def by_lambda(function):
-    """A row for a SymPy function, applied through a Lambda."""
+    """Return a row for a SymPy function, applied through a Lambda."""
     return lambda a: se.elementwise(Lambda(t, function(t)), a)
 
 
 def with_order(function, order):
-    """A row for a SymPy function whose first argument is a number."""
+    """Return a row for a SymPy function whose first argument is a number."""
     return by_lambda(lambda z: function(order, z))
 
 
@@ -315,7 +315,7 @@ MATRIX_ROWS = {
 
 
 def jnp_derivatives(function, array):
-    """First and second derivative, function axes first."""
+    """Return first and second derivative, function axes first."""
     jax = jax64()
     value = jax.numpy.asarray(array)
     first = jax.jacfwd(lambda Z: function(jax.numpy, Z))

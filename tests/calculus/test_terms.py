@@ -1,4 +1,5 @@
-"""Derivatives of functions of matrices: against differences, against JAX, at special points."""
+"""Derivative terms of functions of matrices: against differences, JAX, and values at special
+points."""
 
 from __future__ import annotations
 
@@ -110,7 +111,8 @@ def test_symbolic_powers_against_jax(count):
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_symbolic_powers_of_singular_matrices(count):
-    """What is 0 beside a negative power of a singular matrix is 0; JAX knows the exponent."""
+    """A factor 0 annihilates a negative power of a singular matrix; JAX has the exponent as a
+    number."""
     jax = jax64()
     k, c = Symbol("k", integer=True), Symbol("c", real=True)
     x = np.outer([1.0, 2.0, -1.0], [0.5, 1.0, 3.0])
@@ -134,7 +136,7 @@ def test_symbolic_powers_of_singular_matrices(count):
 
 
 def of_jax(jax):
-    """The same in JAX, as one number."""
+    """Return the value in JAX, summed to one number."""
     linalg = jax.numpy.linalg
 
     def total(X, Y, T, W, positive):

@@ -53,7 +53,7 @@ NAMES = {
 
 
 def textbook(y, *wrt):
-    """The derivative as it is printed."""
+    """Return the derivative as it is printed."""
     return se.diff(y, *wrt)
 
 

@@ -1,4 +1,4 @@
-"""The command line: what it prints, that its code runs, and its exit status."""
+"""The command line: its output, the code it prints, and its exit status."""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def report_of(capsys, *arguments):
 
 
 def refused(capsys, *arguments):
-    """The message on stderr for input that can't be used."""
+    """Return the message on stderr for invalid input."""
     try:
         status = main(list(arguments))
     except SystemExit as stop:  # argparse's own way
@@ -131,7 +131,7 @@ def test_declarations(capsys):
 
 
 def test_several_variables(capsys):
-    """Each is answered, in the order of the options; a name given twice once."""
+    """Variables are answered in the order of the options, each once."""
     names = ["--wrt", "x", "--wrt", "A", "--wrt", "x"]
     status, out = run(capsys, "x'*A*x", *names, "--check")
     assert status == 0

@@ -1,4 +1,4 @@
-"""Values on the command line, and where its input comes from."""
+"""Values on the command line, and the sources of its input."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""The local page: what it answers, whom, within which limits, and by clicking in a browser."""
+"""The local page: its answers, its access checks, its limits, and clicks in a browser."""
 
 import http.client
 import json
@@ -112,7 +112,7 @@ def test_other_questions_are_refused(server, fields):
 
 
 def raw(server, text):
-    """The answer to bytes as they are."""
+    """Return the answer to a request given as bytes."""
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=60) as connection:
         connection.sendall(text.encode())
         return connection.makefile("rb").read()
@@ -141,7 +141,7 @@ def test_hostile_questions_are_answered(server, capfd, rest, status):
 
 
 def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
-    """The places of abandoned questions are free again at once, and no traceback is shown."""
+    """Abandoned requests release their slots at once, without a traceback."""
     killed = []
 
     def forever(request, check):

@@ -1,4 +1,4 @@
-"""Orders of contraction, and what products take from others."""
+"""Contraction orders, and reuse of earlier products."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SYMBOLS = [se.TensorSymbol(name, 3, 3) for name in "ABC"]
 
 
 def string(rng, count):
-    """An einsum string of matrices in a chain, of which some are turned and some are diagonals."""
+    """Return an einsum string for a chain of matrices, some of which are transposed or diagonal."""
     terms, at = [], 0
     for _ in range(count):
         kind = rng.integers(0, 4)
@@ -42,7 +42,7 @@ def test_what_products_have_in_common_is_told_from_what_looks_alike(seed):
 
 
 def test_a_product_of_equal_operands_is_looked_for_in_few_steps():
-    """A sum over what seven columns share is none over what nine share, in whichever order."""
+    """A sum over an index of seven factors is none over an index of nine, in any order."""
     columns = [Factor(0, (0, k)) for k in range(1, 10)]
     known = Factor(1, range(1, 8))
     known.parts = tuple(columns[:7])

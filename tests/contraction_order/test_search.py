@@ -1,4 +1,4 @@
-"""Orders of contraction: as good as an exhaustive search where there is one, and found soon."""
+"""The search for contraction orders: as good as an exhaustive one, in bounded time."""
 
 import random
 import sys
@@ -21,7 +21,7 @@ MAX_CALLS = 500_000
 
 
 def random_network(generator):
-    """Terms, output and sizes of a small product of tensors."""
+    """Return terms, output and sizes of a small random product of tensors."""
     labels = range(generator.randint(3, 6))
     terms = tuple(
         tuple(generator.sample(labels, generator.choice([1, 1, 2, 2, 3])))
@@ -34,7 +34,7 @@ def random_network(generator):
 
 
 def cost_of_linear(terms, output, sizes, path):
-    """What an order costs that is given as positions in a shrinking list."""
+    """Return the cost of an order given as positions in a shrinking list."""
     pending, steps = list(range(len(terms))), []
     for positions in path:
         steps.append(tuple(pending.pop(k) for k in sorted(positions, reverse=True)))
@@ -64,17 +64,17 @@ def test_each_operand_and_result_is_used_once():
 
 
 def star(count):
-    """A tensor with a vector on each axis."""
+    """Return a tensor with a vector on each axis."""
     return (tuple(range(count)), *[(i,) for i in range(count)]), ()
 
 
 def open_star(count):
-    """A tensor with a matrix on each axis."""
+    """Return a tensor with a matrix on each axis."""
     return (tuple(range(count)), *[(i, count + i) for i in range(count)]), range(count, 2 * count)
 
 
 def bundle(count):
-    """Matrices that have one index in common."""
+    """Return matrices with one index in common."""
     return tuple((0, i + 1) for i in range(count)), range(1, count + 1)
 
 
@@ -83,7 +83,7 @@ def summed_bundle(count):
 
 
 def clique(count):
-    """Tensors each of which shares an index with each other one."""
+    """Return tensors that pairwise share an index."""
     pairs = [[(min(i, j), max(i, j)) for j in range(count) if j != i] for i in range(count)]
     number = {pair: k for k, pair in enumerate(sorted({p for own in pairs for p in own}))}
     return tuple(tuple(number[p] for p in own) for own in pairs), ()
@@ -110,6 +110,6 @@ def test_no_product_takes_long_to_order(network, count):
 
 
 def test_a_length_that_some_values_make_negative_counts_as_none():
-    """5 - n is the length of x[-3:2]; whether the order depends on n is tried with large ones."""
+    """The length of x[-3:2] is 5 - n; dependence of the order on n is tried with large values."""
     terms = ((0, 1), (1, 2), (2, 3))
     assert path_determining_symbols([Contraction(terms, (2, 3), (5 - n, n, n, n))]) == []

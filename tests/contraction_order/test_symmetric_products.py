@@ -1,4 +1,4 @@
-"""Products of two equal halves: one of them is multiplied, and their product is A @ A.T."""
+"""Products of two equal halves: one half is multiplied, and the product is A @ A.T."""
 
 import random
 
@@ -16,7 +16,7 @@ C, w = se.TensorSymbol("C", (n, k, m)), se.TensorSymbol("w", m)
 
 
 def halves(plan):
-    """The products of a value and its own transpose."""
+    """Return the products of a value and its own transpose."""
     steps = plan.instructions
 
     dots = [step for step in steps if step.op == "dot" and len(step.shape) == 2]

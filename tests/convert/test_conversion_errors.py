@@ -1,4 +1,4 @@
-"""Conversions of whatever can be written: the same in other words, or an error that is ours."""
+"""Conversions of random expressions: an equal expression, or an error of this package."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMESPACE.update({name: getattr(se, name) for name in se.__all__})
 
 
 def leaves(rows, columns):
-    """Symbols of every order; their names are like those of slots, instructions and functions."""
+    """Return symbols of every order, with names like those of slots, instructions and functions."""
     return [
         se.TensorSymbol("A", rows, columns),
         se.TensorSymbol("t1", columns, rows),
@@ -76,7 +76,7 @@ OPERATIONS = [
 
 
 def random_expression(random, pool, depth):
-    """An expression of some depth; combinations that don't fit are drawn again."""
+    """Return an expression of some depth; combinations that don't fit are drawn again."""
     for _ in range(30 if depth else 0):
         left = random_expression(random, pool, depth - 1)
         right = random_expression(random, pool, random.randint(0, depth - 1))
@@ -88,7 +88,7 @@ def random_expression(random, pool, depth):
 
 
 def value(e):
-    """The value on fixed random data."""
+    """Return the value on fixed random data."""
     found = sorted(e.free_symbols, key=str)
     lengths = {s for own in found for d in getattr(own, "shape", ()) for s in d.free_symbols}
     lengths = sorted((lengths | {m, n} & set(found)), key=str)

@@ -1,5 +1,5 @@
-"""Conversions to and from SymPy's matrices, arrays and indexed sums: the same numbers on both
-sides, and a clear error where one side has no word for the other's."""
+"""Conversions to and from SymPy's matrices, arrays and indexed sums: equal values on both sides,
+and an error where one side lacks a form."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ f = se.logsumexp(A @ x)
 
 
 def values_of(expr):
-    """Data for the tensor symbols of an expression, numbers for its ordinary symbols."""
+    """Return data for the tensor symbols of an expression, and numbers for its ordinary symbols."""
     tensors = sorted((e for e in expr.free_symbols if isinstance(e, se.TensorSymbol)), key=str)
     data = data_for(tensors, lengths=LENGTHS)
     scalars = expr.free_symbols - set(tensors) - set(LENGTHS)
@@ -85,7 +85,7 @@ def values_of(expr):
 
 
 def by_lambdify(expr):
-    """The value of a tensor expression on the data for it."""
+    """Return the value of a tensor expression on given data."""
     data = values_of(expr)
     for length in expr.free_symbols & set(LENGTHS):
         data[length] = LENGTHS[length]
@@ -93,7 +93,7 @@ def by_lambdify(expr):
 
 
 def matrix_value(expr, data):
-    """The value of SymPy's matrix expression: numbers put in, then SymPy's own evaluation."""
+    """Substitute numbers into SymPy's matrix expression and evaluate it with SymPy."""
     expr = expr.subs(LENGTHS)
     # SymPy can't evaluate these two on explicit matrices.
     expr = expr.replace(DiagonalMatrix, lambda a: HadamardProduct(a, Identity(a.rows)))
@@ -215,7 +215,7 @@ def test_there_and_back(name):
 
 
 def random_matrix(rng, depth, rows, columns):
-    """A random expression for a matrix of a given shape."""
+    """Return a random expression for a matrix of a given shape."""
     leaves = {(m, n): [A, B], (n, n): [S, R], (n, k): [C]}
     if depth == 0:
         if (rows, columns) in leaves:
@@ -451,7 +451,7 @@ TENSORS = {
 
 
 def indexed_value(expr, indices, shape, data):
-    """The value of an expression in Indexed: sums written out, then numbers put in."""
+    """Write out the sums of an expression in Indexed and substitute numbers."""
     expr = expr.subs(LENGTHS)
     arrays = {symbol.name: array for symbol, array in data.items()}
     value = np.empty(shape)
@@ -503,7 +503,7 @@ ARRAYS = {
 
 
 def array_value(expr, data):
-    """The value of an array expression: numbers put in, then SymPy's own evaluation."""
+    """Substitute numbers into an array expression and evaluate it with SymPy."""
     expr = expr.subs(LENGTHS)
     rule = {}
     for symbol, array in data.items():
@@ -515,7 +515,7 @@ def array_value(expr, data):
         rule[kind or ArraySymbol(symbol.name, shape)] = sympy.ImmutableDenseNDimArray(array)
 
     def explicit(e):
-        """Each node once its parts are known."""
+        """Make each node explicit after its parts."""
         if e in rule:
             return rule[e]
         if isinstance(e, sympy.MatrixExpr) and e.has(MatrixSymbol):

@@ -1,4 +1,4 @@
-"""Explicit entries of expressions, and SymPy's and NumPy's tensors in our arithmetic."""
+"""Explicit entries of expressions, and SymPy's and NumPy's tensors in arithmetic with ours."""
 
 import numpy as np
 import pytest
@@ -75,7 +75,7 @@ def test_as_explicit_needs_numbers():
     ids=lambda value: type(value).__name__,
 )
 def test_foreign_tensors_are_converted_or_refused(foreign):
-    """Never taken for scalars: the shapes fit, so the entries count."""
+    """They are never taken for scalars: the shapes fit, so the entries decide."""
     for operation in (lambda a, b: a + b, lambda a, b: b + a, lambda a, b: a - b):
         try:
             result = operation(Q, foreign)

@@ -1,4 +1,4 @@
-"""Values in semirings by ordinary expressions, and their derivatives."""
+"""Values in semirings as ordinary expressions, and their derivatives."""
 
 from __future__ import annotations
 

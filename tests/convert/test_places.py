@@ -1,4 +1,4 @@
-"""Slices and what is placed among zeros, to SymPy and back."""
+"""Slices and zero-padded values, to SymPy and back."""
 
 import numpy as np
 import pytest
@@ -88,7 +88,7 @@ BOUNDED = [
 
 @pytest.mark.parametrize(("expr", "indices"), BOUNDED, ids=str)
 def test_sums_up_to_other_indices(expr, indices):
-    """Their values are those of the terms, added up one by one."""
+    """Their values equal those of the terms, added one by one."""
     data = {"x": np.array([2.0, 3, 5, 7]), "B": np.arange(1.0, 17).reshape(4, 4)}
 
     def value(e, at):

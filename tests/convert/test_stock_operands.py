@@ -1,5 +1,5 @@
-"""SymPy's matrices and arrays, symbolic and explicit, where tensors stand: as operands, as
-variables, as what is substituted."""
+"""SymPy's matrices and arrays, symbolic and explicit, in place of tensors: as operands, variables,
+and in substitutions."""
 
 import pickle
 
@@ -275,7 +275,7 @@ def test_exact_numbers_are_written_exactly():
 
 
 def test_what_says_how_sympy_reads_it():
-    """... is read so, as by sympify."""
+    """An object with a SymPy conversion is read by it, as by sympify."""
     x = se.TensorSymbol("x", 3)
 
     class Wrapped:

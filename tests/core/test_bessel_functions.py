@@ -69,7 +69,7 @@ def test_other_orders_are_refused_by_name():
     "argument", [x, s * x, se.sqrt(x) * sympy.sqrt(3) / s], ids=["plain", "scaled", "of a root"]
 )
 def test_powers_times_functions_of_the_second_kind(order, argument):
-    """Matern kernels, with derivatives of which the parts would cancel next to 0."""
+    """Matérn kernels, with derivatives whose parts would cancel near 0."""
     kernel = argument**order * special.kv(order, argument)
     variable = x if argument is x else s
     derivatives = [kernel]

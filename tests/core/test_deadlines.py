@@ -1,4 +1,4 @@
-"""Reading is stopped when it has taken too long, also within one call that never ends."""
+"""Parsing stops at a deadline, also within one call that never returns."""
 
 import random
 import signal
@@ -63,7 +63,8 @@ parse = se.parse
 
 @pytest.mark.parametrize(("read", "longest"), [(nothing, 2e-5), (lambda: parse("a + 1"), 2e-3)])
 def test_after_ctrl_c_no_timer_is_left(read, longest):
-    """Hundreds of interrupts at random places: the timer is off, and its signal as it was."""
+    """After hundreds of interrupts at random points the timer is off and its signal handler
+    restored."""
     read()
     before = signal.getsignal(signal.SIGPROF), signal.signal(signal.SIGALRM, _interrupt)
     rng, interrupted = random.Random(0), 0
@@ -86,7 +87,7 @@ def test_after_ctrl_c_no_timer_is_left(read, longest):
 
 
 class _Slow:
-    """Takes long to be deleted, where exceptions are ignored."""
+    """An object whose deletion takes long, where exceptions are ignored."""
 
     def __del__(self):
         end = time.thread_time() + 0.1

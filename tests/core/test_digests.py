@@ -1,4 +1,4 @@
-"""Digests of stock expressions: remembered as long as they are asked for, up to a bound."""
+"""Digests of stock expressions: cached while they are used, up to a bound."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ def bounded(monkeypatch):
 
 
 def grown(name, count):
-    """Expressions of which each is a part of the next."""
+    """Return expressions, each a part of the next."""
     found = [Symbol(name)]
     for _ in range(count):
         found.append(Add(sin(found[-1], evaluate=False), cos(found[0]), evaluate=False))

@@ -1,4 +1,5 @@
-"""Slopes at the points that a Piecewise names, and by the arguments it doesn't depend on there."""
+"""Derivatives at the points named by a Piecewise, and by arguments that it doesn't depend on
+there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Networks of matrices on two algebras: numbers, where every order of steps gives the value of the
-sum, and words, which show what is taken first."""
+"""Reduction of matrix networks in two algebras: numbers, where every order of steps gives the value
+of the sum, and words, which show the order."""
 
 import random
 from types import SimpleNamespace
@@ -40,7 +40,7 @@ ARRAYS = SimpleNamespace(
 
 
 def turned(chain):
-    """The transpose of words side by side; diagonal matrices are their own."""
+    """Return the transpose of words side by side; diagonal matrices are their own."""
     words = [w if w[0] == "d" else w[:-1] if w[-1] == "'" else f"{w}'" for w in chain.split()]
     return " ".join(words[::-1])
 

@@ -1,4 +1,4 @@
-"""One row per scalar function: every view has every row, those that come from outside included."""
+"""One row per scalar function: every view has every row, also rows added by users."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_code_is_for_backends_that_there_are():
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_docstrings_are_true(name):
-    """Generated from the row, with derivatives that the examples prove."""
+    """Docstrings are generated from rows; their examples check the derivatives."""
     text = inspect.getdoc(FUNCTIONS[name])
     assert text.startswith(f"``{name}(")
     first = text.split("\n\n")[0].partition("entry by entry. ")[2]
@@ -238,7 +238,7 @@ assert np.allclose(se.lambdify([x], se.dirichlet_eta(x))(np.array([2.0, 3, 4]))[
 
 @pytest.mark.slow
 def test_a_row_from_outside_is_in_every_view():
-    """Whether languages and compiler were there before or load later."""
+    """Languages and compiler may be loaded before or after the row is added."""
     pytest.importorskip("torch")
     into = "INTO = {'numpy': np.asarray, 'jax': np.float32, 'torch': __import__('torch').tensor}\n"
     for before in (True, False):

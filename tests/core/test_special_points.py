@@ -29,7 +29,7 @@ t = symbols("t", real=True)
 
 
 def of_two(function, *others, place=0):
-    """A function of one tensor, its other arguments numbers."""
+    """Return a function of one tensor, with numbers for its other arguments."""
     return lambda u: function(*others[:place], u, *others[place:])
 
 
@@ -122,7 +122,8 @@ def test_value_and_two_derivatives(name):
 
 
 def difference(name, order, point, found, expected):
-    """What is wrong with a value; None stands for a pole, where any infinity or nan will do."""
+    """Describe the error of a value; None stands for a pole, where any infinity or nan is
+    accepted."""
     if expected is None:
         return f"{found} at a pole" if np.isfinite(found) and order == 0 else None
     expected = float(expected)
@@ -140,7 +141,7 @@ def difference(name, order, point, found, expected):
 
 
 def references():
-    """The functions of mpmath."""
+    """Return the functions of mpmath."""
     import mpmath as mp
 
     def real(function, low=-mp.inf, high=mp.inf):
@@ -286,7 +287,7 @@ ENDS = {
 
 
 def test_derivatives_of_log_ndtr_vanish_on_the_right():
-    """They are made of 1 / erfcx(-u), of which erfcx overflows there."""
+    """They are made of 1 / erfcx(-u), and erfcx overflows there."""
     e = se.log_ndtr(x)
     for _ in range(3):
         e = se.diff(e.sum(), x)

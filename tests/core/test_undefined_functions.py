@@ -1,4 +1,4 @@
-"""Functions that only have a name: their derivatives, in SymPy's form and in ours."""
+"""Undefined functions: their derivatives, in SymPy's form and in ours."""
 
 import copy
 import pickle
@@ -53,7 +53,7 @@ ONE, TWO = (sin, cos), (of_two, cos)
     ],
 )
 def test_derivatives_by_their_names_and_as_sympy_writes_them(make, known):
-    """Known functions in their places give what SymPy gives for these."""
+    """Substituting known functions gives SymPy's derivatives of these."""
     named = named_derivatives(make(f, g))
     assert not named.has(Derivative, Subs)
     assert named_derivatives(with_stock_derivatives(named)) == named
@@ -79,7 +79,7 @@ def test_assumptions_of_the_function_are_kept():
 
 
 def test_pickle_and_copies():
-    """SymPy's own can't be pickled where they have no name in a module."""
+    """SymPy's own undefined functions can't be pickled without a name in a module."""
     for expr in (Function("no name of a module")(s), named_derivatives(f(s, t).diff(s))):
         assert pickle.loads(pickle.dumps(expr)) == expr
         assert copy.deepcopy(expr) == expr

@@ -1,4 +1,4 @@
-"""Formulas as text: read, differentiate, write again; Python functions as expressions."""
+"""Formulas as text: parse, differentiate, write; Python functions as expressions."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lagrange's equations of coupled pendulums: symbols of SymPy in tensors, and a simulation."""
+"""Lagrange's equations of coupled pendulums: SymPy's symbols in tensors, and a simulation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ constants = (9.81, 1.0, 0.5)
 
 
 def simulate(angles: np.ndarray, steps: int, dt: float) -> list[float]:
-    """The energies along a trajectory, by the leapfrog method."""
+    """Return the energies along a trajectory, by the leapfrog method."""
     speeds = np.zeros_like(angles)
     energies = []
     for _ in range(steps):

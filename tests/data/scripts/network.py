@@ -1,4 +1,4 @@
-"""A small neural network: softmax, cross-entropy, gradients by every parameter at once."""
+"""A small neural network: softmax, cross-entropy, joint gradients by all parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def layer(weights: se.TensorExpr, bias: se.TensorExpr, inputs: se.TensorExpr) ->
 
 
 def model() -> tuple[list[se.TensorSymbol], list[se.TensorSymbol], Any]:
-    """Parameters, data, loss."""
+    """Return parameters, data and loss."""
     batch, width, hidden, classes = symbols("b d h c", integer=True, positive=True)
     W1, b1 = se.TensorSymbol("W1", width, hidden), se.TensorSymbol("b1", hidden)
     W2, b2 = se.TensorSymbol("W2", hidden, classes), se.TensorSymbol("b2", classes)

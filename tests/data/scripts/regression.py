@@ -1,4 +1,4 @@
-"""Ridge regression with symbolic lengths: loss, gradient, normal equations, a step of Newton."""
+"""Ridge regression with symbolic lengths: loss, gradient, normal equations, a Newton step."""
 
 import numpy as np
 import sympy as sp
