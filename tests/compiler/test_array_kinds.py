@@ -1,5 +1,5 @@
-"""What compiled functions do with arrays of every kind: types, layouts, lengths 0 and 1, what looks
-like an array and isn't."""
+"""Compiled functions on arrays of every kind: types, layouts, lengths 0 and 1, array-likes and
+objects that only look like arrays."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ POSITIONS = {
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch"])
 @pytest.mark.parametrize("name", POSITIONS)
 def test_positions_lie_on_their_axis(name, backend):
-    """NumPy would cut the slice, JAX take the last entry."""
+    """NumPy would clip the slice, JAX take the last entry."""
     module = pytest.importorskip("jax.numpy" if backend == "jax" else backend)
     expr, words = POSITIONS[name]
     compute = se.lambdify([A, x], expr, backend)
@@ -367,7 +367,7 @@ def test_fractions_are_written_among_integers():
 
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
 def test_functions_of_lengths_have_no_type_of_their_own(backend):
-    """A logarithm of a length is a number of Python's: single precision and integers stay."""
+    """The logarithm of a length is a Python number: single precision and integers stay."""
     library = LIBRARIES[backend]()
     v = se.TensorSymbol("v", n)
     exprs = [

@@ -1,4 +1,4 @@
-"""The type of what is written to holds the entries of all that is written."""
+"""An array that is written to has a type that holds all values written."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ NUMBERS = [0.5, 2, np.float64(0.5), np.float32(0.5), 1j, np.longdouble(3)]
 @pytest.mark.parametrize("first", TYPES)
 @pytest.mark.parametrize("check", [True, False])
 def test_types_of_results_are_those_of_numpy(number, first, check):
-    """What is written for doubles takes no others, and others come after doubles."""
+    """The function for doubles takes nothing else, and other types may follow doubles."""
     A = se.TensorSymbol("A", (n, n))
 
     def computed(np, A, x, s):

@@ -28,7 +28,7 @@ def iterated(step, count):
 
 
 def with_gradient(step):
-    """A function that is iterated, with its gradient."""
+    """Return an iterated function with its gradient."""
 
     def graph(count):
         total = iterated(step, count).sum()
@@ -44,7 +44,7 @@ def network(count):
 
 
 def recurrent(count):
-    """One matrix in all layers: its gradient is a sum of outer products."""
+    """Return a network with one matrix in all layers: its gradient is a sum of outer products."""
     total = iterated(lambda u: se.tanh(A @ u), count).sum()
     return [A, x], [total, se.gradient(total, A)]
 
@@ -67,7 +67,7 @@ def slices(count):
 
 
 def blocks(count):
-    """A matrix of which blocks are written."""
+    """Return a matrix assembled from blocks."""
     X = se.TensorSymbol("X", 2, 3)
     rows = [[se.sin((j + k) * X) for k in range(1, 6)] for j in range(count // 5)]
     return [X], [se.block(rows)]
@@ -178,7 +178,7 @@ def test_compiling_is_linear_in_semirings(semiring):
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_compiled_graphs_are_right(name):
-    """Against the expressions as they are written."""
+    """Compare with expressions evaluated without optimisation."""
     arguments, exprs = GRAPHS[name](20)
     rng = np.random.default_rng(3)
     sizes = [
@@ -198,7 +198,7 @@ def test_long_graphs_compile_without_recursion(name):
 
 
 def test_types_are_those_of_few_others():
-    """Unions of all that went before would take quadratic memory."""
+    """Unions over all earlier values would take quadratic memory."""
     total, steps = 0, [Instruction("argument", (), (x,), (n,))]
     for _ in range(100):
         steps.append(Instruction("elementwise", (total,), (sympy.sin(slot(0)),), (n,)))

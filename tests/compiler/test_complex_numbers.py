@@ -1,5 +1,5 @@
-"""Complex numbers in expressions of real arguments: none loses its imaginary part, on any backend,
-and what runs is what ``source`` shows."""
+"""Complex numbers in expressions of real arguments: no imaginary part is lost on any backend, and
+``source`` shows the code that runs."""
 
 from __future__ import annotations
 

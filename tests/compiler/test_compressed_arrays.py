@@ -1,4 +1,4 @@
-"""Results that come back as a core and its pattern."""
+"""Results returned as a core and its pattern."""
 
 from __future__ import annotations
 

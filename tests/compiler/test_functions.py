@@ -185,7 +185,7 @@ def test_names_of_dead_arrays_are_used_again():
 
 @pytest.fixture
 def searches(monkeypatch):
-    """The contractions whose order is searched."""
+    """Return the contractions whose order is searched."""
     found = []
     search = order_search._search_path
 
@@ -212,7 +212,7 @@ def test_orders_follow_the_lengths_and_are_remembered(searches):
 
 @pytest.fixture
 def planned(monkeypatch):
-    """The expressions that plans were made of."""
+    """Return the expressions that plans were made of."""
     found = []
     plan = program.plan_prepared
 
@@ -226,7 +226,7 @@ def planned(monkeypatch):
 
 @pytest.mark.parametrize("kind", [float, int])
 def test_a_plan_serves_all_lengths_that_have_its_orders(planned, kind):
-    """The first is made when the function is, for lengths that are all equal."""
+    """The first plan is made with the function, for lengths that are all equal."""
     compute = se.lambdify([B, C, D], B @ C @ D)
     for *sizes, count in ((3, 3, 3, 3, 1), (8, 6, 5, 2, 1), (2, 5, 6, 8, 2), (3, 4, 80, 90, 2)):
         values = [own.astype(kind) for own in data(sizes[:2], sizes[1:3], sizes[2:])]
@@ -371,7 +371,7 @@ def test_large_constants_have_no_text():
 @pytest.mark.parametrize("last", [2, 7])
 @pytest.mark.parametrize("holes", [0, 1])
 def test_ties_of_long_arrays_are_shared(last, holes):
-    """Maxima of many short blocks, with ties and without, with and without what is no number."""
+    """Maxima of many short blocks, with and without ties and nan."""
     blocks = se.TensorSymbol("blocks", (m, 2, n, last))
     slopes = se.lambdify([blocks], se.gradient((blocks.max(axis=(1, 3)) ** 2).sum(), blocks))
     for (value,) in (data((40, 2, 90, last)), [np.round(data((40, 2, 90, last))[0])]):

@@ -1,5 +1,5 @@
-"""Lengths and positions that are arguments: compared with the arrays, and checked to be integers
-that fit, on every backend."""
+"""Lengths and positions as arguments: compared with the arrays, and checked to be valid integers,
+on every backend."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ POSITIONS = {
 @pytest.mark.parametrize("backend", EVERY)
 @pytest.mark.parametrize("name", POSITIONS)
 def test_positions_that_are_given(name, backend):
-    """A single position may be counted from the end; none is read beside the array."""
+    """A single position may be negative; none is read outside of the array."""
     expr, right, wrong = POSITIONS[name]
     library = EVERY[backend]()
     function = se.lambdify([v, i], expr, backend)

@@ -1,4 +1,4 @@
-"""Expressions in several processes: forked while threads build, spawned, sent to and fro."""
+"""Expressions in several processes: forked while threads build, spawned, sent back and forth."""
 
 import copy
 import gc
@@ -36,7 +36,7 @@ def build_something(tag):
 
 
 def child(tag):
-    """What a child does: the same object twice, and a collector that works."""
+    """Build one object twice in a child process, and use the collector."""
     same = build_something(tag) is build_something(tag)
     os._exit(0 if same and gc.isenabled() else 1)
 
@@ -44,7 +44,7 @@ def child(tag):
 @pytest.mark.slow
 @needs_fork
 def test_a_fork_among_building_threads():
-    """No child waits for a lock that one of the parent's threads holds."""
+    """No child waits for a lock held by a thread of the parent."""
     stop = threading.Event()
 
     def build(slot):

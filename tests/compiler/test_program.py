@@ -1,4 +1,4 @@
-"""What several expressions have in common, whatever form each of them has."""
+"""Common subexpressions of several expressions, in any form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ seen = se.TensorSymbol("seen", (m, 2))
 
 
 def reprojection(xp, turns, points, camera, point, seen):
-    """Rodrigues' rotation, seen by a camera far away."""
+    """Return Rodrigues' rotation of a point, seen by a distant camera."""
     w, x = turns[camera], points[point]
     angle = xp.sqrt(xp.sum(w**2, axis=1, keepdims=True) + 1e-6)
     cross = [w[:, k - 2] * x[:, k - 1] - w[:, k - 1] * x[:, k - 2] for k in range(3)]

@@ -14,14 +14,14 @@ B, x = se.TensorSymbol("B", (m, n)), se.TensorSymbol("x", n)
 
 
 def made(tag):
-    """A function of one's own: a value, its gradient and its Hessian."""
+    """Return a user's function: a value, its gradient and its Hessian."""
     w = se.TensorSymbol(f"w{tag}", n)
     f = (se.tanh(B @ w) ** 2).sum() + se.logsumexp(w) * (w[1:] * w[:-1]).sum()
     return se.lambdify([B, w], [f, se.gradient(f, w), se.hessian(f, w)])
 
 
 def arguments(number):
-    """Arrays of lengths that differ from call to call."""
+    """Return arrays whose lengths differ from call to call."""
     rng = np.random.default_rng(number)
     rows, columns = 1 + number % 4, 2 + number % 3
     return rng.standard_normal((rows, columns)), rng.standard_normal(columns)
@@ -33,7 +33,7 @@ def assert_same(found, expected):
 
 
 def test_the_same_function_is_called():
-    """With lengths that no thread has called it with before."""
+    """With lengths that no thread has used before."""
     expected = [made("")(*arguments(number)) for number in range(ROUNDS)]
     function = made("")
 

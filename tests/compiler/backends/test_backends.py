@@ -1,4 +1,4 @@
-"""One list of instructions, spelled for every array library: the same values, types and errors."""
+"""One list of instructions, emitted for every array library: equal values, types and errors."""
 
 from __future__ import annotations
 
@@ -421,7 +421,7 @@ INTEGERS = {
 
 @pytest.mark.parametrize("name", INTEGERS)
 def test_integers_and_mixed_types(library, name):
-    """NumPy promotes; so does everything else."""
+    """All backends promote types as NumPy does."""
     if library.name == "numba" and name not in ("product", "einsum", "number"):
         return
     arguments = [A, x, C, U, t]
@@ -441,7 +441,7 @@ def test_integers_and_mixed_types(library, name):
 
 
 def free_names(source):
-    """The names that the last function of a source finds outside of itself."""
+    """Return the free names of the last function of a source."""
     function = ast.parse(source).body[-1]
     names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
@@ -554,7 +554,7 @@ def test_dask_is_lazy_and_chunked():
 
 
 def test_dask_solves_without_the_inverse():
-    """An inverse of this matrix would lose ten digits more."""
+    """By an inverse of this matrix ten more digits would be lost."""
     array = LIBRARIES["dask"]().module
     matrix = 1 / (np.arange(8)[:, None] + np.arange(8) + 1)
     right = matrix @ np.ones((8, 3))
@@ -572,7 +572,8 @@ def test_a_minus_is_of_the_product_and_not_of_a_matrix():
 
 
 def test_dask_takes_stacks_chunk_by_chunk(monkeypatch):
-    """Matrices are put together, stacks aren't, and all parts of a decomposition are found once."""
+    """Matrices become one chunk, stacks keep theirs, and all factors of a decomposition are
+    computed once."""
     array = LIBRARIES["dask"]().module
     stack = se.TensorSymbol("G", 5, 3, 3)
     numbers = np.random.default_rng(2).standard_normal((5, 3, 3))
@@ -624,7 +625,7 @@ def test_dask_on_a_cluster():
 
 
 def cupy_names():
-    """The names that CuPy has, by their path; from the library, or from a list of them."""
+    """Return the names that CuPy has, by path; from the library, or from a stored list."""
     try:
         cupy = importlib.import_module("cupy")
         special = importlib.import_module("cupyx.scipy.special")
@@ -638,7 +639,7 @@ def cupy_names():
 
 
 def names_in(source):
-    """The attribute chains that start at the namespaces of CuPy."""
+    """Return the attribute chains that start at CuPy's namespaces."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Attribute):
@@ -680,7 +681,7 @@ def writable(view):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_cupy_code_on_numpy(name):
-    """The text itself, with NumPy standing in for CuPy."""
+    """Run the generated text with NumPy in place of CuPy."""
     arguments = arguments_of(EXPRESSIONS[name])
     source = _cupy_source(arguments, EXPRESSIONS[name])
     special = pytest.importorskip("scipy.special")

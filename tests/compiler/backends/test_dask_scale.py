@@ -1,4 +1,4 @@
-"""The benchmark of data larger than memory: ours gives what the hand-written program gives."""
+"""The benchmark of data larger than memory: the result equals that of the hand-written program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that lambdify is given for unknown ones, on every backend."""
+"""Functions given to lambdify for undefined ones, on every backend."""
 
 import inspect
 import pickle
@@ -131,7 +131,7 @@ def test_kernels_hold_no_unknown_functions():
 
 
 def test_text_of_ones_own_has_brackets_around_it():
-    """Of tensors, of tensors without axes, and of ordinary scalars; stock lambdify too."""
+    """In tensors, scalars of tensors and ordinary scalars; in SymPy's lambdify too."""
     cubed, less = se.function("cubed", code="{0}**3"), se.function("less", code="{0} - 1")
     for v, value in (
         (se.TensorSymbol("x", 2), np.array([2.0, 3.0])),

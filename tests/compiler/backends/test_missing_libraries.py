@@ -1,4 +1,4 @@
-"""An environment that has the requirements and nothing else: what is missing is said early."""
+"""An environment with the requirements only: missing libraries are reported early."""
 
 import importlib.util
 import json
@@ -40,7 +40,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What lambdify says where only the requirements are installed."""
+    """Return the message of lambdify where only the requirements are installed."""
     packages = tmp_path_factory.mktemp("packages")
     here = Path(se.__file__).parent
     (packages / "sympy_einsum").symlink_to(here)
@@ -100,7 +100,7 @@ def test_the_extras_exist():
 
 
 def test_a_library_that_cannot_be_imported(monkeypatch):
-    """Installed, but broken."""
+    """The library is installed, but broken."""
     monkeypatch.setitem(sys.modules, "dask.array", None)
     x = se.TensorSymbol("x", (3,))
     with pytest.raises(se.UnsupportedError, match=r"sympy_einsum\[dask\]"):

@@ -26,7 +26,7 @@ y = se.TensorSymbol("y", m)
 
 
 def kernel_lines(expr, *arguments):
-    """The lines of the kernel alone, from its first loop or line on."""
+    """Return the lines of the kernel alone, from its first loop or line on."""
     source = se.lambdify(arguments, expr, "numba").source
     return source[source.index("def compute(") : source.index("def function(")].splitlines()
 
@@ -56,7 +56,7 @@ def test_softmax_of_rows_goes_through_the_rows_once():
 
 @pytest.mark.parametrize("function", [snp.logaddexp, lambda a, b: se.softplus(a) - se.tanh(b)])
 def test_loops_call_no_functions_of_numbers(function):
-    """A compiler makes vectors only of loops that call nothing."""
+    """Compilers vectorise only loops without calls."""
     namespace: dict = {}
     exec(se.codegen([x], function(x, 2 * x).sum(), backend="numba"), namespace)
     namespace["function"](np.arange(3.0))
@@ -83,7 +83,7 @@ def test_sums_over_first_axis_read_rows():
 
 
 def test_loops_use_names_of_what_comes_before_them_only():
-    """What is read behind a loop inside of another is read again where that one goes on."""
+    """A value read after an inner loop is read again where the outer loop continues."""
     given = [x, se.TensorSymbol("z", n), se.TensorSymbol("W", (2, 2))]
     gradients = se.gradient((given[2] * np.corrcoef(*given[:2])).sum(), given[:2])
     exprs = [np.corrcoef(*given[:2]), *gradients]
@@ -137,7 +137,7 @@ def test_other_kinds_of_arrays(pair):
 
 
 def test_numba_is_not_asked_again_about_arguments_that_it_refused(pair, monkeypatch):
-    """To refuse some takes it a hundred times as long as to compute."""
+    """Refusing some takes Numba a hundred times as long as computing."""
     function, _ = pair
     A, x, y, t = data()
     asked = []
@@ -217,7 +217,7 @@ def test_arguments_stay_and_results_are_new():
 
 
 def test_entries_of_an_array_are_told_apart_whatever_the_order_of_its_axes():
-    """X[i, :, j] and X[j, :, i] in one loop, of an array whose axes lie the other way round."""
+    """X[i, :, j] and X[j, :, i] in one loop, of an array in Fortran order."""
     points = se.TensorSymbol("points", (n, 3))
     differences = points[:, None] - points[None]
     squares = (differences**2).sum(axis=2) + 1000 * snp.eye(n)
@@ -327,7 +327,7 @@ def test_folders_of_others_are_not_used(tmp_path, monkeypatch):
 
 
 class _Planted:
-    """Makes a file when it is unpickled."""
+    """Creates a file when it is unpickled."""
 
     def __init__(self, mark):
         self.mark = mark
@@ -358,7 +358,7 @@ def closed_to_the_group():
 @pytest.mark.parametrize("told", [True, False])
 @pytest.mark.parametrize("opened", OPENED)
 def test_compiled_code_that_others_can_write_is_not_read(tmp_path, monkeypatch, opened, told):
-    """Wherever Numba keeps it: in the folder of caches or in that of NUMBA_CACHE_DIR."""
+    """In the default cache folder and in that of NUMBA_CACHE_DIR."""
     numba = pytest.importorskip("numba")
     if not _is_safe(tmp_path):
         pytest.skip("the folder of tests isn't safe")

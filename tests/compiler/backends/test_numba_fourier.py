@@ -17,7 +17,7 @@ SHAPES = [(1, 2), (2, 5), (3, 4), (4, 7), (0, 3)]
 
 
 def compared(exprs, arguments, shapes, kinds=(np.float64,)):
-    """With what NumPy computes."""
+    """Compare with NumPy's values."""
     function, expected = (se.lambdify(arguments, exprs, name) for name in ("numba", "numpy"))
     rng = np.random.default_rng(0)
     for shape in shapes:
@@ -33,7 +33,8 @@ def compared(exprs, arguments, shapes, kinds=(np.float64,)):
 
 
 def test_there():
-    """With derivatives, whose transforms go the other way, of any numbers of frequencies."""
+    """Forward transforms of any number of frequencies, and their derivatives, which are backward
+    ones."""
     z, half = snp.fft.fft(X, axis=0), snp.fft.rfft(X)
     gradient = se.gradient((half.real**3).sum() + (z.imag**3).sum(), X)
     kinds = (np.float64, np.float32, np.complex128)

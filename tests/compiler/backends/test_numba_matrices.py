@@ -1,4 +1,4 @@
-"""Numba: matrices that are factored once, and functions of stacks of them."""
+"""Numba: matrices that are factored once, and functions of stacks of matrices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_products():
 
 
 def test_arrays_that_lie_otherwise_are_turned():
-    """One of the step of Kalman's filter does."""
+    """A step of the Kalman filter has such an array."""
     (case,) = [case for case in CASES if case.name.startswith("Kalman")]
     function = se.lambdify(*case.build(), "numba")
     assert "np.transpose" not in function.source

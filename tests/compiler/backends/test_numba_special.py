@@ -1,4 +1,4 @@
-"""Numba: special functions, where they are large, small, at poles, and no numbers."""
+"""Numba: special functions at large and small arguments, at poles, and at nan."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHERS = {"beta": 2.5, "betaln": 1.5, "binomial": 1.7}
 
 
 def functions():
-    """Every function whose code calls one of SciPy's, of one argument."""
+    """Return every function of one argument whose code calls SciPy."""
     for row in ROWS:
         name = row.function.__name__
         if name in ORDERS:
@@ -44,7 +44,7 @@ SPECIAL = [e for e in SPECIAL if "special." in se.codegen([x], e)]
 
 
 def compared(exprs, points, rtol):
-    """With what NumPy computes."""
+    """Compare with NumPy's values."""
     found, expected = [se.lambdify([x], exprs, name)(points) for name in ("numba", "numpy")]
     for expr, own, other in zip(exprs, found, expected, strict=True):
         assert own.dtype == other.dtype
@@ -67,7 +67,7 @@ def test_of_other_orders_and_their_slopes():
 
 
 def test_lambert():
-    """Near its branch point SciPy's is wrong."""
+    """SciPy's value is wrong near the branch point."""
     points = np.array([-0.36787944, -0.3678, -0.3, -1e-3, -1e-308])
     exprs = [se.LambertW(x), se.LambertW(x, -1)]
     for k, found in zip((0, -1), se.lambdify([x], exprs, "numba")(points), strict=True):

@@ -64,7 +64,7 @@ def shape(value):
 
 
 def program(seed):
-    """A random expression, its gradient by x, or both."""
+    """Return a random expression, its gradient by x, or both."""
     rng = random.Random(seed)
     values = [A, B, x, y, z, c, s]
     for _ in range(rng.randint(2, 7)):
@@ -95,7 +95,7 @@ def program(seed):
 
 
 def data(seed):
-    """Arrays, and numbers as Python has them."""
+    """Return arrays, and numbers of Python's types."""
     rng = np.random.default_rng(seed)
     arrays = [rng.standard_normal(shape) for shape in ((4, 3), (4, 3), 3, 3, 3, ())]
     if seed % 3 == 0:

@@ -1,5 +1,5 @@
-"""A backend is one class, which may stand anywhere: that of a library with NumPy's arrays, but with
-few functions, by the names of the array API standard."""
+"""A backend is one class, defined anywhere: here for a library with NumPy's arrays and few
+functions, under the names of the array API standard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names are data: nothing that a name says is ever run, and printers escape it."""
+"""Names are data: no text of a name is executed, and printers escape it."""
 
 import builtins
 import contextlib
@@ -30,12 +30,12 @@ hostile = pytest.mark.parametrize("template", list(cases()))
 
 
 class NameWasRunError(BaseException):
-    """Not an Exception, so that nothing takes it for a refusal."""
+    """Derives from BaseException, so that it isn't taken for a refusal."""
 
 
 @pytest.fixture
 def name(template, tmp_path, monkeypatch):
-    """The name, with a file that nothing may create; no shell is ever called."""
+    """Return the name, with a file that nothing may create; no shell is ever called."""
     monkeypatch.chdir(tmp_path)
 
     def never(*arguments, **options):
@@ -49,7 +49,7 @@ def name(template, tmp_path, monkeypatch):
 
 
 def expressions(name):
-    """Expressions with hostile names for a tensor, a scalar and a length."""
+    """Return expressions with hostile names for a tensor, a scalar and a length."""
     tensor, scalar = se.TensorSymbol(name, (n,)), Symbol(name + "!")
     length = Symbol(name, integer=True, positive=True)
     sized = se.TensorSymbol("sized", (length,))
@@ -112,7 +112,7 @@ def test_missing_arguments_are_reported_not_run(name):
 
 
 def unless_refused(action):
-    """The result, or None where any ordinary error was raised."""
+    """Return the result, or None where an ordinary error was raised."""
     with contextlib.suppress(Exception):
         return action()
     return None

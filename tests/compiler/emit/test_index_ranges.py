@@ -1,4 +1,4 @@
-"""Sums over entries: a range is summed as it is written, and refused where it leaves its axis."""
+"""Sums over entries: a range is summed as written, and refused where it leaves its axis."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CHECKS = 60
 
 
 def random_sum(random):
-    """A sum of products of entries, and its value by loops."""
+    """Return a sum of products of entries, and its value by loops."""
     lengths = {m: random.randint(2, 4), n: random.randint(3, 5), k: random.randint(2, 4)}
     data = {
         base: np.array([random.uniform(-1, 1) for _ in range(10 ** len(base.shape))])
@@ -95,7 +95,7 @@ def random_sum(random):
 
 
 def by_loops(total, factors, lengths, data):
-    """The value, or None where an index leaves its axis; counting back from the end is leaving."""
+    """Return the value, or None where an index leaves its axis, at either end."""
     ranges = [range(int(low), int(high.subs(lengths)) + 1) for _, low, high in total.limits]
     value = 0.0
     for where in product(*ranges):
@@ -112,7 +112,8 @@ def by_loops(total, factors, lengths, data):
 
 
 def found(total, lengths, data):
-    """The value of the tensor expression, None where it is refused, at once or at the call."""
+    """Return the value of the tensor expression, None where it is refused, at once or at the
+    call."""
     bases = {base: se.TensorSymbol(str(base), base.shape) for base in data}
     # The arguments that tell the lengths.
     extra = [se.TensorSymbol(f"of_{s}", s) for s in (k, m, n)]

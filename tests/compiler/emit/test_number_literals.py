@@ -1,4 +1,4 @@
-"""Exact numbers that no array holds become the nearest floating-point ones."""
+"""Exact numbers that no array can hold become the nearest floating-point numbers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OF_POSITIVE = ("power", "root", "exponential")
 
 @pytest.fixture
 def computed(backend):
-    """Values on a backend."""
+    """Return values on a backend."""
     library = EVERY[backend]()
 
     def values(expression):

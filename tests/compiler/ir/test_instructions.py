@@ -1,4 +1,4 @@
-"""The table of instructions: every row is true, every backend spells it, the reference shows it."""
+"""The table of instructions: every row is correct, emitted by every backend, and documented."""
 
 import ast
 import inspect
@@ -181,7 +181,7 @@ VARIANTS = {
 
 
 def plan_of(name):
-    """The plan of a case, its arguments and their values."""
+    """Return the plan of a case, its arguments and their values."""
     shapes, steps = {**CASES, **VARIANTS}[name]
     arguments = [se.TensorSymbol(f"x{j}", shape) for j, shape in enumerate(shapes)]
     made = [Instruction("argument", (), (s,), s.shape) for s in arguments]
@@ -242,7 +242,7 @@ def test_code_of_backends_has_the_meaning_of_the_row(name, backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", OPS)
 def test_every_backend_has_a_method_for_every_row(name, backend):
-    """Arguments are names."""
+    """The arguments are names."""
     if name == "argument":
         return
     method = getattr(BACKENDS[backend], name)
@@ -397,7 +397,7 @@ def test_lowering_emits_the_row(name):
 
 
 def emitted_names():
-    """The names of instructions that the compiler's own code writes down where it emits them."""
+    """Return the names of instructions in the compiler's code where it emits them."""
     for path in Path(compiler.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call):

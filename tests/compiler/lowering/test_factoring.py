@@ -1,4 +1,4 @@
-"""What all terms of a long sum have in common is multiplied once."""
+"""Common factors of all terms of a long sum are multiplied once."""
 
 import numpy as np
 import pytest

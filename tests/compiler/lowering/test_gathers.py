@@ -1,4 +1,5 @@
-"""Products with one-hot positions: entries are taken and added up, and no ones are written out."""
+"""Products with one-hot factors: entries are gathered and scattered, and no one-hot array is
+built."""
 
 import random
 import tracemalloc
@@ -63,7 +64,7 @@ def evaluated(case, namespace, values):
 
 @pytest.mark.parametrize("case", CASES)
 def test_gathers_are_products(case):
-    """Values are NumPy's, gradients and Hessians those of differences, optimised or not."""
+    """Values equal NumPy's, gradients and Hessians finite differences, optimised or not."""
     e = evaluated(case, snp, NAMES)
     expected = evaluated(case, np, {s.name: value for s, value in DATA.items()})
     f = (e * e).sum() if e.order else e * e
@@ -86,7 +87,7 @@ def test_gathers_are_products(case):
 
 
 def test_products_of_ones():
-    """[p_i = j] merges with itself, and adds up to 1 along j; rows of two are compared."""
+    """[p_i = j] merges with itself, and sums to 1 over j; two index vectors are compared."""
     one_hot = se.one_hot(p, n)
     assert one_hot.sum(axis=1) == se.Ones(k)
     assert one_hot.T @ one_hot == se.diag(one_hot.sum(axis=0))
@@ -141,7 +142,7 @@ def test_the_gradient_of_an_embedding_is_added_up():
 
 
 def test_k_means():
-    """The gradient by the centres has nothing larger than the distances."""
+    """The gradient by the centres has no array larger than the distances."""
     X, C = se.TensorSymbol("X", (m, n)), se.TensorSymbol("C", (k, n))
     distances = (X**2).sum(1)[:, None] - 2 * X @ C.T + (C**2).sum(1)[None]
     objective = distances.min(axis=1).sum()
@@ -161,7 +162,7 @@ def test_k_means():
 
 
 def test_max_pooling():
-    """By reshaping; its gradient goes where the maxima are."""
+    """By reshaping; its gradient is scattered to the positions of the maxima."""
     image, weights = se.TensorSymbol("I", (6, 8)), se.TensorSymbol("W", (3, 4))
     pooled = image.reshape(3, 2, 4, 2).max(axis=(1, 3))
     values, given = rng.standard_normal((6, 8)), rng.standard_normal((3, 4))
@@ -192,7 +193,7 @@ def test_texts_evaluate_back(e):
 
 @pytest.mark.parametrize("mode", ["forward", "reverse"])
 def test_rows_that_are_sorted_alike_are_added_to_one(mode):
-    """Each row's positions are different, but not those of all rows."""
+    """The positions in each row are distinct, those of all rows aren't."""
     a, w = se.TensorSymbol("a", (3, 4)), se.TensorSymbol("w", (3, 4))
     x = se.TensorSymbol("x", 4)
     f = (w * se.sort(a * x[None, :], axis=1)).sum()
@@ -209,7 +210,7 @@ def test_rows_that_are_sorted_alike_are_added_to_one(mode):
 
 
 def _of_one_hots(seed):
-    """A product of one-hot tensors and others, in which indices meet in every way."""
+    """Return a product of one-hot factors and others, with shared indices of every kind."""
     choice, rng, data, terms = random.Random(seed), np.random.default_rng(seed), {}, []
     hots, others = choice.choice([1, 2, 2, 3]), choice.choice([0, 1, 1, 2])
     for number in range(hots + others):
@@ -238,7 +239,7 @@ def test_random_products_of_positions(start):
 
 
 def test_ties_in_rows_of_a_diagonal_matrix():
-    """Zeros beside a diagonal are constant, whichever of them the median is."""
+    """Zeros beside a diagonal are constant, whichever of them is the median."""
     z = se.TensorSymbol("z", 3)
     rows = snp.median(snp.mean(z) * snp.eye(3), axis=1)
     jacobian = se.jacobian(snp.sort(rows), z)

@@ -1,4 +1,4 @@
-"""What the generated program looks like: which primitives, in which order, how often."""
+"""The generated program: its primitives, their order and number."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_what_is_constant_along_the_same_axes_is_added_and_divided_first():
 
 
 def test_results_share_no_memory():
-    """Neither with each other nor with arguments, however they are views of one another."""
+    """Neither with each other nor with arguments, although they are views of one another."""
     B, v = se.TensorSymbol("B", 2, 3), se.TensorSymbol("v", 3)
     twice, u = 2 * B, B @ v
     outputs = [B, B, B.T, B[0], twice, twice.T, twice, u, u[1:], u.reshape(2, 1), u @ u, u @ u]
@@ -284,7 +284,7 @@ def test_the_sum_of_weighted_squares_is_made_of_scalar_products():
 
 
 def test_positions_of_which_others_have_picked_some_arent_positions():
-    """Where a piece and a slice overlap depends on n."""
+    """Whether a piece and a slice overlap depends on n."""
     a, u = se.TensorSymbol("a", n), se.TensorSymbol("u", 8)
     joined = t * snp.concatenate([se.tanh(a[0:5:2]), a, a[0:5:2]])
     function = se.lambdify([a, t, u], se.diff(u @ (joined**2)[2:10], t))
@@ -305,7 +305,7 @@ def test_what_is_placed_may_be_constant_along_axes():
 
 
 def test_a_product_of_which_libraries_compute_a_half_is_kept():
-    """It isn't put together with others that have a factor in common with it."""
+    """It isn't merged with products that share a factor with it."""
     A, v = se.TensorSymbol("A", (m, n)), se.TensorSymbol("v", n + 1)
     f = snp.sum((A @ v[:-1] + v[-1]) ** 2)
     assert "A.T.dot(A)" in se.lambdify([A, v], se.hessian(f, v)).source
@@ -330,7 +330,7 @@ def test_what_is_written_among_zeros_may_be_constant_along_axes_of_a_sum():
 
 
 def test_diagonals_beside_each_other_are_written_once():
-    """Only what meets another value is added to it."""
+    """Only overlapping values are added."""
     x = se.TensorSymbol("x", (n,))
     f = snp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
     hessian = se.lambdify([x], se.hessian(f, x))
@@ -346,7 +346,7 @@ def test_diagonals_beside_each_other_are_written_once():
 
 
 def test_diagonals_with_other_steps_are_added():
-    """They may meet: 2 i = 3 j - 2 at i = 2, j = 2."""
+    """They may overlap: 2 i = 3 j - 2 at i = 2, j = 2."""
     x, z = se.TensorSymbol("x", (4,)), se.TensorSymbol("z", (3,))
     rows = [snp.eye(9)[::2][:4].T @ se.diag(x) @ snp.eye(9)[:4]]
     rows.append(snp.eye(9)[1:8:3].T @ se.diag(z) @ snp.eye(9)[:3])
@@ -378,7 +378,7 @@ def test_a_sum_of_parts_that_is_placed_itself_is_written_part_by_part():
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_an_entry_of_running_products_is_one_of_them(place):
-    """No other axis than the last one is left whole then."""
+    """No axis but the last is kept whole."""
     products = snp.cumprod(X, axis=0)[:, place]
     values = np.arange(1.0, 13).reshape(4, 3)
     expected = np.cumprod(values, axis=0)[:, place]
@@ -424,7 +424,7 @@ def test_a_diagonal_of_what_lies_in_any_order_is_written_to():
 
 
 def test_numbers_scale_the_smallest_factor_of_a_long_product():
-    """Of more factors than are merged into another product."""
+    """In products with more factors than are merged into another one."""
     vectors, matrices = se.tensors(" ".join(f"v{k}" for k in range(8)), n), se.tensors("B C", n, n)
     product = matrices[0]
     for vector in vectors[1:]:

@@ -1,4 +1,4 @@
-"""Products by primitives on two operands, against NumPy's einsum; all lengths are different."""
+"""Products of two operands by primitives, against NumPy's einsum; all lengths differ."""
 
 import functools
 import operator
@@ -23,7 +23,7 @@ COUNT = 300
 
 
 class Products:
-    """Products of the same tensors in one plan."""
+    """Products of shared tensors in one plan."""
 
     def __init__(self, sizes, symbolic):
         self.sizes = dict(enumerate(sizes))
@@ -38,7 +38,7 @@ class Products:
         self.rng = np.random.default_rng(1)
 
     def argument(self, labels, name):
-        """A tensor and its value, the same for the same labels and name."""
+        """Return a tensor and its value, the same for equal labels and name."""
         shape = tuple(self.lengths[i] for i in labels)
         symbol = se.TensorSymbol(f"T{name}_{'_'.join(map(str, labels))}", shape)
         if symbol not in self.arguments:
@@ -47,7 +47,7 @@ class Products:
         return symbol
 
     def value(self, symbol, axes):
-        """The number of a tensor with its axes in another order."""
+        """Return the number of a tensor with permuted axes."""
         number = self.builder.emit("argument", params=(symbol,))
         return self.builder.emit("transpose", number, params=(axes,))
 
@@ -111,7 +111,7 @@ def compiled_values(plan, arguments, products):
 
 
 def test_what_others_have_computed_is_taken_from_there():
-    """The same chain in three products: its inner product is computed once."""
+    """One chain in three products: its inner product is computed once."""
     products = Products([2, 3, 4, 5, 1, 0][:5], symbolic=True)
     generator = random.Random(0)
     for output in [(0, 3), (3, 0)]:
@@ -122,7 +122,7 @@ def test_what_others_have_computed_is_taken_from_there():
 
 
 def test_chains_of_the_same_operands_have_their_values():
-    """What others have computed is found among repeated operands too, only where it fits."""
+    """Earlier results are reused among repeated operands only where they fit."""
     generator, n = random.Random(5), Symbol("n", integer=True, positive=True)
     A, B = se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, n)
     v = se.TensorSymbol("v", n)
@@ -193,7 +193,7 @@ SOLVES = ["ij,j->i", "ij,jk->ik", "ij,i->j", "ki,kj->ij", "ij,jk->ki", "ij,kj->i
 @pytest.mark.parametrize("definite", [False, True])
 @pytest.mark.parametrize("subscripts", SOLVES)
 def test_inverses_that_are_multiplied(subscripts, definite):
-    """Systems are solved where that is what the product is; the inverse is computed elsewhere."""
+    """Systems are solved where the product is a solution; elsewhere the inverse is computed."""
     (first, second), output = subscripts.split("->")[0].split(","), subscripts.split("->")[1]
     n = Symbol("n", integer=True, positive=True)
     A, B = se.TensorSymbol("A", (n, n)), se.TensorSymbol("B", (n,) * len(second))

@@ -1,4 +1,4 @@
-"""Sums that are part of others: how many additions are left, and what they give."""
+"""Sums contained in other sums: the number of additions left, and the values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ W = se.TensorSymbol("W", (n, n))
 
 
 def states(start, matrix, steps, tanh):
-    """Euler's steps."""
+    """Return the states of Euler's method."""
     found = [start]
     for _ in range(steps):
         found.append(found[-1] + 0.1 * tanh(matrix @ found[-1]))
@@ -23,7 +23,7 @@ def states(start, matrix, steps, tanh):
 
 
 def additions(source):
-    """Additions and subtractions of arrays."""
+    """Count additions and subtractions of arrays."""
     lines = [line for line in source.splitlines() if "# (n,)" in line]
     signs = sum(line.count(sign) for line in lines for sign in (" + ", " - "))
     return signs + sum(line.count("np.add(") + line.count("np.subtract(") for line in lines)

@@ -29,7 +29,7 @@ def test_rows_at_equal_distances_are_a_slice():
 
 
 def test_what_one_row_needs_of_another_stays_in_order():
-    """A matrix that comes after a row's product is multiplied when it is there."""
+    """A matrix that depends on a row's product is multiplied after it."""
     first = se.tanh(U @ S[0])
     V = se.outer(first, x)
     expr = V @ S[0] + V @ S[1] + V @ S[2]

@@ -1,4 +1,4 @@
-"""What all terms of a sum have in common is multiplied once, where that saves a product."""
+"""Common factors of all terms of a sum are multiplied once, where that saves a product."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_sum_that_is_written_to_is_no_other_ones():
 
 
 def test_a_multiple_that_is_known_is_multiplied_further():
-    """With its sign turned in a sum, but not elsewhere."""
+    """With opposite sign in a sum, but not elsewhere."""
     exprs = [3 * x, y - 3 * x * y, -3 * x * z, 3 * x * (y + z), y + z - 3 * x * (y + z) * x]
     function = compiled(*exprs, optimize=False)
     a, b, c = DATA

@@ -1,5 +1,5 @@
-"""One factorisation of each matrix: how many are computed is counted while code runs, values are
-compared with NumPy's, JAX's and with many digits."""
+"""One factorization per matrix: factorizations are counted at run time; values are compared with
+NumPy, JAX and mpmath."""
 
 from collections import Counter
 from types import SimpleNamespace
@@ -28,8 +28,8 @@ FACTORING = ("cholesky", "inv", "solve", "det", "slogdet")
 
 
 def run_and_count(function, *arguments):
-    """The results of a function's source, and the columns that were factored while it ran, as
-    multiples of the matrix's length."""
+    """Return the results of a function's source, and the number of factored columns as multiples of
+    the matrix's length."""
     found = Counter()
 
     def counted(name, call):
@@ -64,7 +64,7 @@ def definite(size, rng):
 
 
 def quadratic(A, x):
-    """What JAX differentiates."""
+    """The function that JAX differentiates."""
     jnp = jax64().numpy
     return x @ jnp.linalg.solve(A, x) + jnp.linalg.slogdet(A)[1]
 
@@ -249,7 +249,7 @@ def test_singular_matrices():
 
 
 def test_a_matrix_that_was_said_to_be_definite():
-    """What has a value without that has it; its logarithm is refused."""
+    """The declaration doesn't change a value that exists without it; the logarithm is refused."""
     inverse, solution = se.lambdify([K, x], [se.inv(K), se.inv(K) @ x])(INDEFINITE, np.ones(2))
     np.testing.assert_allclose(inverse, np.linalg.inv(INDEFINITE))
     np.testing.assert_allclose(solution, np.linalg.solve(INDEFINITE, np.ones(2)))
@@ -284,7 +284,7 @@ def test_stacks_of_matrices():
 
 
 def test_what_isnt_definite_elsewhere():
-    """JAX has nan for what NumPy's code inverts or refuses, PyTorch refuses all of it."""
+    """JAX gives nan where NumPy's code inverts or refuses; PyTorch refuses always."""
     found = se.lambdify([K], [se.inv(K), se.logdet(K)], "jax")(jax64().numpy.asarray(INDEFINITE))
     assert all(np.isnan(value).any() for value in found)
     torch = pytest.importorskip("torch")

@@ -1,4 +1,4 @@
-"""Chains of elementwise instructions as one: the same values from fewer kernels."""
+"""Fusion of elementwise instructions: equal values from fewer kernels."""
 
 from collections import Counter
 
@@ -36,7 +36,7 @@ def test_values_and_shapes_stay():
 
 
 def test_a_kernel_reads_what_it_needs_once():
-    """And no instruction of another kind comes or is computed twice."""
+    """No other instruction is added or computed twice."""
     for plan, _, _ in random_plans(COUNT, 2):
         after = fused(plan)
         bodies = [step.params for step in plan.instructions]
@@ -49,7 +49,7 @@ def test_a_kernel_reads_what_it_needs_once():
 
 
 def sums(count):
-    """((x0 + x1) + x2) + …, each partial sum used once."""
+    """Return ((x0 + x1) + x2) + …, each partial sum used once."""
     symbols_ = [se.TensorSymbol(f"x{j}", (n,)) for j in range(count)]
     steps = [Instruction("argument", (), (s,), (n,)) for s in symbols_]
     total = 0

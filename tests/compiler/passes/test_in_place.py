@@ -1,4 +1,4 @@
-"""Results written over operands: the same values, and nothing that anybody still needs changes."""
+"""Results written over operands: equal values, and no live value is overwritten."""
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def test_only_dead_arrays_of_their_own_are_written_over():
 
 
 def chain(*steps, shape=(m, n), results=None):
-    """A plan of instructions on X that keep its shape."""
+    """Return a plan of instructions on X that keep its shape."""
     instructions = [Instruction("argument", (), (X,), shape)]
     instructions += [Instruction(op, inputs, params, shape) for op, inputs, *params in steps]
     return proven(
@@ -88,7 +88,7 @@ def test_what_is_written_over(name):
 
 
 def test_what_is_contiguous_already_shares_its_memory():
-    """Of a tensor with an axis of length 1, a transpose in C order is the tensor itself."""
+    """A transpose in C order of a tensor with an axis of length 1 is the tensor itself."""
     k = symbols("k", integer=True, positive=True)
     Z = se.TensorSymbol("Z", (k, m))
     plan = Plan(
@@ -108,7 +108,7 @@ def test_what_is_contiguous_already_shares_its_memory():
 
 
 def test_products_of_what_is_overwritten_take_it_as_it_was():
-    """The same, as users meet it: the batched product reads the sine after its exponential."""
+    """From user code: the batched product reads the sine after its exponential."""
     b = symbols("b", integer=True, positive=True)
     Z, E = se.TensorSymbol("Z", (n, n, b)), se.TensorSymbol("E", (n, n, b))
     S = se.sin(Z)
@@ -120,7 +120,7 @@ def test_products_of_what_is_overwritten_take_it_as_it_was():
 
 
 def test_a_product_on_whose_diagonal_something_is_added_isnt_copied():
-    """Unless it is needed elsewhere too, or is a result itself."""
+    """Unless it is needed elsewhere, or is a result itself."""
     X, x = se.TensorSymbol("X", (n, n)), se.TensorSymbol("x", (n,))
     product = X * se.exp(X)
     total = product + se.diag(x)

@@ -1,4 +1,4 @@
-"""Instructions in another order: the same values, and large arrays needed for a shorter time."""
+"""Reordered instructions: equal values, and shorter lifetimes of large arrays."""
 
 import tracemalloc
 

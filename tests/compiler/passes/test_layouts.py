@@ -1,5 +1,4 @@
-"""Intermediate results with their axes in another order: the same values, and nothing is transposed
-where entries are combined."""
+"""Layout assignment: equal values, and no transpositions where entries are combined."""
 
 import numpy as np
 import pytest
@@ -83,7 +82,7 @@ def test_nothing_is_transposed_where_entries_are_combined(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["softmax regression", "the same transposed"])
 def test_scores_lie_in_memory_as_the_labels_do(name):
-    """Nothing that they are combined with is copied or read by columns."""
+    """No array they are combined with is copied or read by columns."""
     source = se.lambdify(*program(name)).source.partition("def function")[2]
     assert "X.dot(W)" in source
     assert source.count(".T") == source.count("X.T.dot(") == 1
@@ -102,8 +101,8 @@ def test_a_softmax_goes_along_the_axis_that_is_fastest(backend):
 
 
 def test_products_by_rows_sum_the_last_axis_of_the_left_operand():
-    """The columns of a Jacobian are rows in memory, where a matrix is multiplied from both sides;
-    what is left are the ends of the Hessian."""
+    """The columns of a Jacobian are contiguous where a matrix is multiplied from both sides; only
+    the ends of the Hessian remain."""
     A, x = se.TensorSymbol("A", d, d), se.TensorSymbol("x", d)
     state = x
     for _ in range(6):

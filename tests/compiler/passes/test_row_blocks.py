@@ -1,4 +1,4 @@
-"""Sums over rows from some rows at a time: the same values, with less memory."""
+"""Sums over rows by blocks of rows: equal values with less memory."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def data_for(arguments, lengths):
 
 
 class FewRows(Helper):
-    """The helper that adds up blocks of rows, with blocks of two rows or three."""
+    """The helper that adds up blocks of rows, with blocks of two or three rows."""
 
     def written(self, name, spelling):
         text, names = super().written(name, spelling)

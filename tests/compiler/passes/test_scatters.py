@@ -1,4 +1,4 @@
-"""Sums of what is added at positions: into one array, on every backend, for all types."""
+"""Sums of scatters: into one array, on every backend, for all types."""
 
 from __future__ import annotations
 

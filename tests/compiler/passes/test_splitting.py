@@ -1,4 +1,4 @@
-"""Elementwise code taken apart: the same values, one operation at a time."""
+"""Elementwise code split into single operations: equal values."""
 
 import numpy as np
 import pytest

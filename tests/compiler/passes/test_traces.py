@@ -1,4 +1,4 @@
-"""Traces of inverses: the inverse of a definite matrix isn't multiplied for it."""
+"""Traces of inverses: the inverse of a definite matrix isn't multiplied out."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def symmetric(size, shift):
 @pytest.mark.parametrize("size", [0, 1, 5, 70, 150])
 @pytest.mark.parametrize("shift", [0, 40])
 def test_values(size, shift):
-    """Also of one that was said to be definite and isn't, in other types and turned."""
+    """Also of matrices declared definite that aren't, in other types and transposed."""
     matrix, vector = symmetric(size, shift), np.arange(size) + 0.5
     function = se.lambdify([K, x], [x @ se.inv(K) @ x, se.inv(K).trace(), se.inv(K.T).trace()])
     assert "trace_of_inverse" in function.source

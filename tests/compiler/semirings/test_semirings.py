@@ -42,7 +42,7 @@ from sympy_einsum.expressions import Einsum, Elementwise, Reshape, Slot, TensorA
 
 
 def evaluated(expr, values, meaning):
-    """The value of an expression by the definition of its nodes."""
+    """Return the value of an expression by the definition of its nodes."""
     add, multiply, zero, one = meaning
 
     def natural(number):
@@ -129,8 +129,8 @@ def test_expressions_have_the_same_value_with_other_libraries(backend, semiring,
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
 @pytest.mark.parametrize("semiring", ["min-plus", "or-and", "log", "count", Modular])
 def test_what_is_added_at_positions(backend, semiring):
-    """The transpose of a gather: several entries at one position, none at another, and positions
-    that are counted from the end."""
+    """The transpose of a gather: several entries at one position, none at another, and negative
+    positions."""
     library = LIBRARIES[backend]()
     p, q = se.TensorSymbol("p", 6), se.TensorSymbol("q", 6)
     X, y = se.TensorSymbol("X", 6, n), se.TensorSymbol("y", 6)
@@ -166,7 +166,7 @@ def test_chunks_are_multiplied_one_by_one():
 
 
 def test_lengths_are_numbers_before_they_are_numbers_of_ones():
-    """k**2 stands in two of these, and isn't the product of k with itself in the semiring."""
+    """k**2 occurs in two of these, and isn't the product of k with itself in the semiring."""
     exprs = [k**2 * w, k**2 * n * w, (k**2 * n + k) * w]
     given = np.zeros((4, 5)), np.zeros(5)
     values = se.lambdify([B, w], exprs, semiring="log")(*given)
@@ -185,7 +185,7 @@ def test_sums_with_numbers_of_ones_are_exact():
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
 @pytest.mark.parametrize("semiring", ["max-times", "log", "count"])
 def test_cupy_code_on_numpy(semiring):
-    """The text itself, with NumPy standing in for CuPy; its diagonals can't be written to."""
+    """Run the generated text with NumPy in place of CuPy, with read-only diagonals."""
     given = arrays(semiring, seed=2)
     for expr in EXPRESSIONS:
         source = se.codegen(ARGUMENTS, expr, "cupy", semiring=semiring)
