@@ -1,4 +1,4 @@
-"""What a form says, in numbers: the formula is read as a reader would, with NumPy."""
+"""The numerical value of a form: the formula is evaluated as a reader would, with NumPy."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ class Meaning:
         return slice(start, stop, self.size(part.step))
 
     def whole(self, form, shape, indexed):
-        """The array that a formula stands for, its free indices counted in the order of letters."""
+        """Return the array that a formula stands for, its free indices in alphabetical order."""
         if not indexed:
             return np.asarray(self.of(form, {})).reshape(shape)
         letters = indexed

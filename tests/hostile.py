@@ -93,5 +93,5 @@ NAMES = [
 
 
 def applicable(name):
-    """Whether stock SymPy makes a function of that name and prints it."""
+    """Tell whether SymPy can make and print a function of that name."""
     return bool(name.strip()) and "\0" not in name and "%" not in name

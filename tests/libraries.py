@@ -1,4 +1,4 @@
-"""The array libraries that there are backends for: how arrays go into one and come back."""
+"""The array libraries that have backends: conversion of arrays to and from each."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ class Library:
         self.module = pytest.importorskip(BACKENDS[name].imports[0].split()[1])
 
     def into(self, value):
-        """An array of NumPy's as one of the library's; anything else as it is."""
+        """Convert a NumPy array to one of the library's; return anything else as it is."""
         return self.array(value) if isinstance(value, np.ndarray) else value
 
     def array(self, value):
-        """An array of the library's."""
+        """Convert to an array of the library's."""
         return self.module.asarray(value)
 
     def back(self, value):
-        """A result as an array of NumPy's."""
+        """Convert a result to an array of NumPy's."""
         return np.asarray(value)
 
 
 class Jax(Library):
-    """With 64 bits."""
+    """JAX with 64 bits."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -48,7 +48,7 @@ class Jax(Library):
 
 
 class Torch(Library):
-    """Results must be its own, or Python's numbers."""
+    """PyTorch; results must be tensors or Python's numbers."""
 
     def array(self, value):
         return self.module.from_numpy(value.copy())
@@ -59,7 +59,7 @@ class Torch(Library):
 
 
 class Cupy(Library):
-    """Where there is a GPU."""
+    """CuPy, where there is a GPU."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -73,7 +73,7 @@ class Cupy(Library):
 
 
 class Dask(Library):
-    """Two chunks along each axis."""
+    """Dask, with two chunks along each axis."""
 
     def array(self, value):
         chunks = [max(1, -(-length // 2)) for length in value.shape]
@@ -84,7 +84,7 @@ class Dask(Library):
 
 
 class Numba(Library):
-    """Its arrays are NumPy's."""
+    """Numba, whose arrays are NumPy's."""
 
     def array(self, value):
         return value
@@ -100,7 +100,7 @@ LIBRARIES = {name: make for name, make in EVERY.items() if not BACKENDS[name].is
 
 @contextmanager
 def functions_may_be_lacking(backend: str) -> Iterator[None]:
-    """Let a backend that isn't ours refuse a function by name."""
+    """Allow a third-party backend to refuse a function by name."""
     try:
         yield
     except se.UnsupportedError as error:

@@ -1,5 +1,5 @@
-"""Operations beside those that random programs have by default: NumPy's further functions, and
-SymPy's own functions of scalars."""
+"""Operations beyond the default ones of random programs: further functions of NumPy's, and SymPy's
+functions of scalars."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ for _name, _own in {"gammaln": "loggamma", "digamma": "digamma", "erfc": "erfc"}
 
 
 def of_order(*bounds):
-    """As many values as there are numbers of axes."""
+    """Draw as many values as there are numbers of axes."""
     return lambda c: ([c.one(*own) for own in bounds], [])
 
 
@@ -32,13 +32,13 @@ def offset(c):
 
 
 def pairs(c):
-    """Positions along the first two axes."""
+    """Draw positions along the first two axes."""
     place = c.one(2)
     return [place], [[c.among(range(c.length(place, k))) for _ in range(3)] for k in (0, 1)]
 
 
 def mode(c):
-    """Widths of known axes that are long enough for every mode."""
+    """Draw widths of known axes that are long enough for every mode."""
     place = c.one(1)
     if not all(n.is_Integer and n > 2 for n in c.shape(place)):
         raise testing.ImpossibleError
@@ -122,7 +122,7 @@ MORE = {
 
 
 def scalar(symbolic, numeric, count=1):
-    """An operation on scalars that is SymPy's own for symbols."""
+    """Return an operation on scalars that is SymPy's own for symbols."""
 
     def apply(xp: Namespace, *values):
         return symbolic(*values) if xp is testing.SYMBOLS else numeric(xp, *values)
@@ -176,7 +176,7 @@ def _operations(kind, rows):
 
 @st.composite
 def _with_symbols(draw):
-    """Programs of tensors and of SymPy's symbols, in any order: they are differentiated by the
+    """Draw programs of tensors and of SymPy's symbols, in any order: they are differentiated by the
     first."""
     n = draw(st.sampled_from([3, sympy.Symbol("n", integer=True, positive=True)]))
     shape = draw(st.sampled_from([(n,), (n, n), (2, n)]))
@@ -189,7 +189,7 @@ def _with_symbols(draw):
 
 @st.composite
 def _with_lengths(draw):
-    """Programs of tensors and of their lengths, told by an axis alone or with others."""
+    """Draw programs of tensors and of their lengths, each determined by one axis or by several."""
     n, m, _ = testing.LENGTHS
     axes, others = [n, m, n, m, n + 1, 2 * m, m - 1], []
     if draw(st.booleans()):

@@ -1,4 +1,4 @@
-"""Expressions of every class of nodes, with what the tests of all of them need."""
+"""Expressions of every class of nodes, with helpers for tests of all of them."""
 
 import numpy as np
 import pytest
@@ -135,18 +135,18 @@ NAMESPACE = {**vars(sympy), **vars(se), **LEAVES}
 
 
 def scalar(e):
-    """The expression itself, or the sum of its entries."""
+    """Return the expression itself, or the sum of its entries."""
     return e.sum() if getattr(e, "order", 0) else e
 
 
 def inside(name):
-    """A stock expression with the scalar form of a sample in it."""
+    """Return a stock expression with the scalar form of a sample in it."""
     f = scalar(SAMPLES[name])
     return sympy.sin(f) * t + f**2
 
 
 def numeric(e, domain="pos"):
-    """Random data for all symbols in an expression; every axis length is given with it."""
+    """Return random data for all symbols in an expression, and values of all axis lengths."""
     leaves = sorted(sympy.sympify(e).free_symbols, key=str)
     data = data_for(
         [leaf for leaf in leaves if isinstance(leaf, se.TensorSymbol)],

@@ -1,5 +1,5 @@
-"""Calls of NumPy's functions with every option of each, and what stands in them: the table that the
-tests of the namespace go through, on NumPy's arrays and on symbols."""
+"""Calls of NumPy's functions with every option of each: the table that the tests of the namespace
+run on NumPy's arrays and on symbols."""
 
 import ast
 import inspect
@@ -45,12 +45,12 @@ NUMPY.sliding_window_view = np.lib.stride_tricks.sliding_window_view
 
 
 def run(call, namespace, variables):
-    """A call, in NumPy's namespace or in ours."""
+    """Evaluate a call, in NumPy's namespace or in ours."""
     return eval(call, {"np": namespace, "ss": scipy.special, **variables})
 
 
 def public_functions():
-    """The functions of our namespace and of its packages, by their names."""
+    """Return the functions of our namespace and its packages, by name."""
     for space, prefix in ((snp, ""), (snp.linalg, "linalg."), (snp.fft, "fft.")):
         for name in dir(space):
             found = getattr(space, name)
@@ -62,7 +62,7 @@ FUNCTIONS = dict(public_functions())
 
 
 def parameters(function):
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     try:
         found = inspect.signature(function).parameters.values()
     except ValueError:  # one of NumPy's own
@@ -71,8 +71,7 @@ def parameters(function):
 
 
 def options_in(call):
-    """The functions that a call is made of, as ``name``, and the parameters that it gives them, as
-    ``name.parameter``."""
+    """Return the functions in a call as ``name``, and their parameters as ``name.parameter``."""
     for node in ast.walk(ast.parse(call, mode="eval")):
         name = ast.unparse(node.func).removeprefix("np.") if isinstance(node, ast.Call) else ""
         if name in FUNCTIONS:

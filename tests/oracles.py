@@ -1,4 +1,4 @@
-"""References that don't depend on the implementation: random data, JAX, graph walks."""
+"""References independent of the implementation: random data, JAX, graph walks."""
 
 import functools
 import gc
@@ -25,7 +25,8 @@ def numeric_shape(symbolic, lengths=LENGTHS):
 
 
 def random_array(shape, domain=None, rng=None):
-    """Random data in a domain; by default standard normal, square matrices well conditioned."""
+    """Return random data in a domain; by default standard normal, square matrices well
+    conditioned."""
     rng = np.random.default_rng(7) if rng is None else rng
     normal = rng.standard_normal(shape)
     square = len(shape) == 2 and shape[0] == shape[1]
@@ -49,7 +50,7 @@ def random_array(shape, domain=None, rng=None):
 
 
 def data_for(tensors, seed=7, lengths=LENGTHS, domains=None):
-    """One array per tensor symbol, a float for order 0, in a dict."""
+    """Return an array for each tensor symbol, a float for order 0, in a dict."""
     rng = np.random.default_rng(seed)
     domains = domains or {}
     return {
@@ -58,8 +59,8 @@ def data_for(tensors, seed=7, lengths=LENGTHS, domains=None):
 
 
 def evaluate(expr, data):
-    """The value of an expression, or of a list of them, at a dict from symbols to arrays; computed
-    as it is written, so that a rule of simplification can't hide behind itself."""
+    """Return the value of an expression, or of a list of them, for a dict from symbols to arrays;
+    without simplification, so that no rule can mask its own error."""
     return se.lambdify(list(data), expr, optimize=False)(*data.values())
 
 
@@ -83,12 +84,12 @@ def jax64():
 
 
 def children(node):
-    """The true children of a node of ours, the arguments of a stock one."""
+    """Return the operands of a node of ours, or the arguments of a stock one."""
     return node.operands if isinstance(node, se.TensorExpr) else node.args
 
 
 def graph(*roots):
-    """Every node of an expression graph once."""
+    """Return every node of an expression graph once."""
     seen = set()
     stack = list(roots)
     while stack:
@@ -100,7 +101,7 @@ def graph(*roots):
 
 
 def assert_plain(expr):
-    """A derivative is written with functions that can be evaluated."""
+    """Check that a derivative is made of functions that can be evaluated."""
     text = sympy.srepr(expr)
     found = FORBIDDEN.search(text)
     assert not found, f"{found.group()} in {text[:300]}"
@@ -110,7 +111,7 @@ def assert_plain(expr):
 
 
 def calls(function):
-    """How many functions are called on the way: a measure of work that no clock disturbs."""
+    """Count function calls: a measure of work independent of the clock."""
     count = 0
 
     def watch(frame, event, argument):

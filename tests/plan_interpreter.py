@@ -1,4 +1,5 @@
-"""What a plan means, in NumPy, one instruction after the other; random plans; plans compiled."""
+"""An interpreter of plans in NumPy, one instruction after the other; random plans; compiled
+plans."""
 
 import ast
 import random
@@ -53,7 +54,7 @@ def written(operands, cuts, subscripts, sign):
 
 
 def cofactors(operands, order):
-    """The derivative by its definition: complex steps are exact, up to the order 2."""
+    """Return the derivative by definition: complex steps are exact up to order 2."""
     (X,) = operands
     assert order == 1
     step = 1e-30
@@ -77,7 +78,7 @@ def added(operands, signs):
 
 
 def running(x, axis, backwards, lag, count):
-    """By the definition: the sums of all entries up to a position, or from one on."""
+    """Return by definition the sums of all entries up to a position, or from one on."""
     x = np.moveaxis(x, axis, 0)
     i, j = np.arange(len(x)), np.arange(count)[:, None]
     ones = j + lag <= i if backwards else i + lag <= j
@@ -88,14 +89,14 @@ REDUCED = {"svd": {"full_matrices": False}}
 
 
 def intervals(x):
-    """The products of all entries between two positions."""
+    """Return the products of all entries between two positions."""
     count = x.shape[-1] + 1
     entries = [[x[..., i:j].prod(-1) * (i <= j) for j in range(count)] for i in range(count)]
     return np.moveaxis(np.array(entries), (0, 1), (-2, -1))
 
 
 def along(b, matrix, backwards):
-    """Rows times matrices, or times their transposes."""
+    """Multiply rows by matrices, or by their transposes."""
     return np.einsum("...j,...ij->...i" if backwards else "...i,...ij->...j", b, matrix)
 
 
@@ -117,7 +118,7 @@ PICKED = {"sort": np.sort, "cummax": np.maximum.accumulate, "cummin": np.minimum
 
 # What each instruction computes from the values of its operands and its parameters.
 def waves(positions, length, frequencies, weighted):
-    """Those that transforms are products with, as they are defined."""
+    """Return the bases of Fourier transforms by definition."""
     i, k = np.ogrid[:positions, : number(frequencies)]
     n = number(length)
     turns = np.exp(-2j * np.pi * i * k / n)
@@ -223,7 +224,8 @@ MEANINGS = {
 
 
 def interpreted(plan, arguments):
-    """The values of the results; every value is an array of its own but those written to."""
+    """Return the values of the results; every value is an array of its own except those written
+    to."""
     values = []
     for op, inputs, params, _ in plan.instructions:
         if op == "argument":
@@ -235,7 +237,7 @@ def interpreted(plan, arguments):
 
 
 def compiled(plan, arguments, backend="numpy", reuse=None):
-    """The function that a backend makes of a plan."""
+    """Return the function that a backend makes of a plan."""
     spelling = BACKENDS[backend]()
     signature = Signature(arguments, spelling)
     body = function_body(signature, plan, ast.List, reuse or {})
@@ -257,7 +259,7 @@ BINARY = [a * cos(b), a / (2 + b**2), sin(a + b) - b / 3, -a - b, (a - b) ** 2 /
 
 
 class RandomPlan:
-    """A plan of instructions on arrays of at most three axes, all kinds mixed."""
+    """A plan of instructions on arrays of at most three axes, of all kinds."""
 
     def __init__(self, generator, size=14):
         self.generator = generator
@@ -281,11 +283,11 @@ class RandomPlan:
         return len(self.instructions) - 1
 
     def pick(self):
-        """The later ones are likelier, so that chains become long."""
+        """Draw a value, later ones with higher probability, so that chains become long."""
         return int(len(self.instructions) * self.generator.random() ** 0.4)
 
     def like(self, number):
-        """A value that can be combined with another entry by entry."""
+        """Draw a value that can be combined with another entry by entry."""
         shape = self.instructions[number].shape
         same = [k for k, step in enumerate(self.instructions) if step.shape in (shape, ())]
         return self.generator.choice(same)
@@ -351,7 +353,7 @@ class RandomPlan:
 
 
 def random_plans(count, seed):
-    """Plans, their arguments and values of these."""
+    """Draw plans, their arguments and the values of these."""
     generator = random.Random(seed)
     for _ in range(count):
         made = RandomPlan(generator)

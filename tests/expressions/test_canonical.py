@@ -1,4 +1,4 @@
-"""Compare the nodes built by substitution with those built by construction."""
+"""Nodes built by substitution equal those built by construction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ t = symbols("t", real=True)
 
 
 def special(size):
-    """Matrices of a size that some function has a value for, or that are written otherwise."""
+    """Return matrices of a size for which a function has a constant value, or another canonical
+    form."""
     x, B = se.TensorSymbol("x", size), se.TensorSymbol("B", size, size)
     found = {
         "identity": se.Delta(size),
@@ -113,7 +114,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("size", [n, 2], ids=str)
 def test_a_function_of_a_special_matrix_is_built_by_substitution_too(name, size):
-    """... by subs, xreplace, replace, func and from the entries that pickle writes."""
+    """By subs, xreplace, replace, func and from pickled entries."""
     function, A = FUNCTIONS[name], se.TensorSymbol("A", size, size)
     general = function(A)
     for kind, matrix in special(size).items():
@@ -227,7 +228,7 @@ def test_a_length_that_can_be_none_is_refused(kind, wrong):
 
 
 def test_a_symbol_whose_lengths_were_replaced_is_found():
-    """It prints as before, but it is another one."""
+    """It prints as before, but is a different symbol."""
     A, x = se.TensorSymbol("A", n, n), se.TensorSymbol("x", n)
     fixed = (A @ x).subs(n, 2)
     assert fixed.subs(x, [1, 2]) is se.TensorSymbol("A", 2, 2) @ se.Constant([1, 2])

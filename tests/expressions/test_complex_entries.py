@@ -1,5 +1,5 @@
-"""Expressions with complex numbers inside: what isn't the same formula as for real numbers is
-computed from both parts or refused."""
+"""Expressions with complex numbers inside: formulas that differ from the real case are computed
+from both parts or refused."""
 
 import numpy as np
 import pytest

@@ -27,7 +27,7 @@ DERIVATIVES = [
 
 
 def signed_minors(Z, order):
-    """The definition, by the determinants of what rows and columns leave."""
+    """Return signed minors by their definition."""
     size = len(Z)
     entries = np.zeros((size,) * (2 * order))
     for rows in permutations(range(size), order):
@@ -151,7 +151,7 @@ def test_derivatives_of_logarithms_of_determinants(name, mode):
 
 
 def large(sign):
-    """A matrix whose determinant, of the given sign, is beyond all floats."""
+    """Return a matrix whose determinant, of the given sign, exceeds all floats."""
     Z = 5 * np.random.default_rng(2).standard_normal((300, 300))
     Z[0] *= sign * np.linalg.slogdet(Z)[0]
     return Z

@@ -1,4 +1,4 @@
-"""Canonical forms of elementwise nodes: folding, sharing, and the stable names."""
+"""Canonical forms of elementwise nodes: folding, sharing, and stable forms."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SAME = {
 
 
 def test_powers_of_sums_arent_powers_of_their_argument():
-    """... and a tensor that is no comparison is true, as SymPy's expressions are."""
+    """A tensor that is no comparison is truthy, as SymPy's expressions are."""
     squared = se.elementwise(lambda a: (1 + a) ** 2, x)
     assert squared * x != x**3
     assert se.equal(squared * x, x + 2 * x**2 + x**3)
@@ -128,7 +128,7 @@ def test_piecewise_of_several_tensors():
 
 
 def code_tree(body, texts=("a", "b", "c")):
-    """What a scalar body's code says, brackets apart."""
+    """Return the syntax tree of a scalar body's code, without brackets."""
     return ast.dump(ast.parse(printed(scalar_code(body, [*map(name, texts)])), mode="eval"))
 
 

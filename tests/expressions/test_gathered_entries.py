@@ -1,4 +1,5 @@
-"""Ones at positions that are all the same, repeated or rearranged: they are built from fewer."""
+"""One-hot factors at positions that are constant, repeated or rearranged: they are built from fewer
+positions."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Interning, walks through graphs, substitution, labels."""
+"""Interning, graph walks, substitution, labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One object for equal nodes: built twice, copied, pickled, made by another process."""
+"""One object for equal nodes: built twice, copied, pickled, or built by another process."""
 
 import copy
 import os

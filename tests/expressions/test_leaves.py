@@ -1,4 +1,4 @@
-"""Tensor symbols: their names, and several of them at once."""
+"""Tensor symbols: their names, and several symbols at once."""
 
 import pytest
 import sympy

@@ -1,4 +1,4 @@
-"""Positions that two entries or slices of one axis have in common."""
+"""Common positions of two entries or slices of one axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invariants of every node: class and arguments, order, symbols and assumptions."""
+"""Invariants of every node: class, arguments, order, symbols and assumptions."""
 
 import sympy
 from node_samples import LEAVES, SAMPLES, T, X, inside, sample, scalar, t, v, x, y

@@ -1,4 +1,4 @@
-"""Canonical forms of products and sums: what vanishes, what is shared, what is one object."""
+"""Canonical forms of products and sums: zeros, sharing, interning."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_running_sums_and_products_stay_linear():
 
 
 def test_cuts_of_operands_are_views_over_a_dense_core_too():
-    """A part of X is a transposed view: the trace of that is the trace of what is transposed."""
+    """A slice of X is a transposed view: its trace is the trace of the slice."""
     X = se.TensorSymbol("X", (2, 4))
     product = se.trace(X)
     assert not any(isinstance(operand, View) for operand in product.operands)

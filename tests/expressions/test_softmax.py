@@ -1,5 +1,5 @@
-"""Log-sum-exp and softmax: values and derivatives against SciPy, JAX, complex steps and mpmath,
-at ordinary and at huge arguments; and that their nodes behave as all nodes do."""
+"""Log-sum-exp and softmax: values and derivatives against SciPy, JAX, complex steps and mpmath, at
+ordinary and huge arguments; invariants of their nodes."""
 
 import pickle
 import warnings
@@ -46,7 +46,7 @@ every_case = pytest.mark.parametrize(("tensor", "axes"), CASES, ids=NAMES)
 
 
 def plain(name, array, axes):
-    """The definition, for complex arguments too."""
+    """Return the value by definition, for complex arguments too."""
     total = np.exp(array).sum(axis=axes, keepdims=True)
     if name == "softmax":
         return np.exp(array) / total
@@ -54,7 +54,7 @@ def plain(name, array, axes):
 
 
 def complex_step(function, array):
-    """The Jacobian of an analytic function to the last digit: no difference is taken."""
+    """Return the Jacobian of an analytic function to the last digit, without differences."""
     columns = []
     for position in np.ndindex(array.shape):
         moved = array.astype(complex)

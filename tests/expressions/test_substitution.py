@@ -98,7 +98,7 @@ def test_lengths_are_exchanged_in_one_pass():
 
 
 def test_stock_code_substitutes_plain_numbers():
-    """SymPy hands xreplace Python numbers, truth values and relations."""
+    """SymPy passes Python numbers, truth values and relations to xreplace."""
     f = x @ y
     assert Lambda(t, f * t)(2) == 2 * f
     assert (f * t).xreplace({t: 2}) == 2 * f

@@ -1,4 +1,4 @@
-"""Sums: like terms are collected, at a price that is linear in the terms."""
+"""Sums: like terms are collected in time linear in the terms."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Tensors of three or more axes that may change places."""
+"""Tensors that are symmetric under permutations of three or more axes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ D, X = se.TensorSymbol("D", n, n, symmetric=True), se.TensorSymbol("X", n, n)
 
 
 def numbers(tensor):
-    """Random numbers with the tensor's symmetry."""
+    """Return random numbers with the tensor's symmetry."""
     shape = [{n: 3, m: 2}[length] for length in tensor.shape]
     value = np.random.default_rng(len(shape)).normal(size=shape)
     if tensor is D:
@@ -56,7 +56,7 @@ def test_equal_transposes_are_one_node():
 
 
 def energy(density):
-    """The energy of two electrons, twice over."""
+    """Return the energy of two electrons, counted twice."""
     direct = se.einsum("ij,kl,ijkl->", density, density, I)
     return (direct - se.einsum("ij,kl,ikjl->", density, density, I) / 2) / 2
 

@@ -1,4 +1,4 @@
-"""Einsum expressions as text, and the theorems about them: nothing changes the value."""
+"""Einsum expressions as text, and the theorems about them: all preserve values."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def products(draw, order, depth):
 
 @st.composite
 def arguments(draw, order, depth):
-    """Operands of an order up to 3, nested so deep."""
+    """Return operands of an order up to 3, nested to a depth."""
     count = draw(st.integers(1, 3 if depth else 1))
     terms = []
     for _ in range(count):
@@ -56,7 +56,7 @@ def test_text_reads_back(expr):
 
 
 def same_values(before, after):
-    """Whether both have one value, in the ordinary sense and in a semiring."""
+    """Tell whether both have one value, in the ordinary sense and in a semiring."""
     before, after = before.expr, after.expr
     arrays = [
         np.random.default_rng(3).integers(0, 4, (3,) * order) if order else 2

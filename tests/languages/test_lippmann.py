@@ -18,12 +18,12 @@ from sympy_einsum.languages.lippmann.functions import ELEMENTWISE
 
 
 def eye(*lengths):
-    """The delta tensor."""
+    """Return the delta tensor."""
     return np.eye(int(np.prod(lengths))).reshape(lengths * 2)
 
 
 def along(values):
-    """What is differentiated entry by entry."""
+    """Return the expression to differentiate entry by entry."""
     return values.reshape(*values.shape, *[1] * values.ndim) * eye(*values.shape)
 
 
@@ -128,7 +128,7 @@ PROGRAMS = [
 
 
 def arrays_for(symbols):
-    """Positive data below 1, well-conditioned where square, with all lengths different."""
+    """Return positive data below 1, well-conditioned where square, with distinct lengths."""
     rng = np.random.default_rng(3)
     lengths = {}
     arrays = {}
@@ -144,7 +144,7 @@ def arrays_for(symbols):
 
 
 def called(function, arrays):
-    """The value of a function of some of the arrays."""
+    """Return the value of a function of some of the arrays."""
     return function(**{name: arrays[name] for name in inspect.signature(function).parameters})
 
 
@@ -172,7 +172,8 @@ def test_programs(declared, expression, variable, value, slope):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program[1] for program in PROGRAMS])
 def test_derivations(program):
-    """Reverse mode with explicit delta tensors finds the derivative, and simplifying keeps it."""
+    """Reverse mode with explicit delta tensors gives the derivative, and simplification preserves
+    it."""
     declared, expression, variable = program[:3]
     answer = se.parse_program(f"declare {declared} expression {expression}")
     arrays = arrays_for(answer.symbols)
@@ -199,7 +200,7 @@ def texts_of(program, variable):
 
 
 def test_the_first_example():
-    """Figure 4.6, and what is left when the delta tensors are merged."""
+    """Figure 4.6, and the result after merging the delta tensors."""
     full = "(delta(2) *(abij,ij->abij) X) + (delta(2) *(abij,ij->abij) X)"
     assert texts_of("declare X 2 expression X *(ij,ij->ij) X", "X") == [
         "delta(2)",
@@ -233,7 +234,7 @@ def test_figures_of_chapter_3():
 
 
 def test_missing_indices():
-    """Section 4.6: the sum over an index that one operand alone has is made explicit."""
+    """Section 4.6: the sum over an index of one operand alone is made explicit."""
     texts = texts_of("declare A 2 v 1 expression A *(ij,j->) v", "A")
     assert "(1 *(,i->i) 1) *(i,j->ij) v" in texts
     assert texts[-1] == "1 *(i,j->ij) v"
@@ -275,7 +276,7 @@ def test_what_is_drawn():
 
 
 def shapes(text, declarations=None):
-    """The shapes of a program's variables, in words: 'A(m,n) b(n)'."""
+    """Return the shapes of a program's variables as text: 'A(m,n) b(n)'."""
     program = se.parse_program(text, declarations)
     return " ".join(
         f"{name}({','.join(map(str, getattr(symbol, 'shape', ())))})"
@@ -594,7 +595,8 @@ def test_what_is_written_is_read_again(text):
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program[1] for program in PROGRAMS])
 def test_derivatives_are_written(program):
-    """What has no text is refused by name; all else is read again, with the same values."""
+    """Unsupported expressions are refused by name; all others are parsed back to the same
+    values."""
     declared, expression, variable = program[:3]
     answer = se.parse_program(f"declare {declared} expression {expression}")
     derivative = se.diff(answer.expressions[0], answer.symbols[variable])

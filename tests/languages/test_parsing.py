@@ -22,7 +22,8 @@ from sympy_einsum.languages.parsing import parse, parse_with_variables
 
 
 def in_the_language(problem):
-    """Tensors of higher order and einsum have no place in it."""
+    """Tell whether the language can express it: it has neither tensors of higher order nor
+    einsum."""
     orders = [len(axes) for axes in problem["variables"].values()]
     return max(orders) <= 2 and "#" not in problem["statement"]
 
@@ -36,7 +37,7 @@ CORPUS = [
 
 
 def shapes(text, declarations=None):
-    """The shapes of a text's variables, in words: 'A(m,n) x(n)'."""
+    """Return the shapes of a text's variables as text: 'A(m,n) x(n)'."""
     _, variables = parse_with_variables(text, declarations)
     return " ".join(
         f"{name}({','.join(map(str, getattr(symbol, 'shape', ())))})"
@@ -45,7 +46,7 @@ def shapes(text, declarations=None):
 
 
 def data_for(variables, domain=None, seed=7):
-    """Random data; lengths that aren't named in the oracles are different from each other."""
+    """Return random data; lengths that aren't named in the oracles are distinct."""
     rng = np.random.default_rng(seed)
     lengths = dict(LENGTHS)
     arrays = {}

@@ -90,7 +90,7 @@ UNKNOWN = sympy.symbols("n m k p q r s d", integer=True, positive=True)
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2).flatmap(texts))
 def test_any_expression_is_written_and_read_again(text):
-    """... where symbols tell all axis lengths."""
+    """Where symbols determine all axis lengths."""
     try:
         e = se.parse(text, SQUARE, syntax="lippmann")
     except se.ParseError:
@@ -152,7 +152,7 @@ def test_inferred_lengths():
 
 
 def test_derivatives_of_the_paper():
-    """Its example: the gradient of x'Ax and its Hessian."""
+    """The paper's example: the gradient of x'Ax and its Hessian."""
     f = parse("x_i S^i_j x^j", KNOWN)
     assert se.diff(f, x) == parse("S^i_j x^j + S_j^i x^j", KNOWN)
     hessian = se.to_text(se.diff(f, x, 2), "ricci")
@@ -243,7 +243,7 @@ def test_any_text_is_read_or_refused(text):
     ],
 )
 def test_what_is_read_is_what_its_text_evaluates_to(text):
-    """A product is built as operators build it, one factor after the other."""
+    """Products are built as by operators, one factor after the other."""
     n = UNKNOWN[0]
     known = {name: se.TensorSymbol(name, n, n) for name in "AC"}
     known |= {name: se.TensorSymbol(name, n) for name in "xyz"}

@@ -1,4 +1,4 @@
-"""No collapse of a body to a constant takes axes away, on any path to compiled code."""
+"""A body that collapses to a constant keeps its axes, on any path to compiled code."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_bodies_that_collapse_keep_their_axes(name, backend, optimize):
 
 
 def test_fusing_leaves_an_instruction_alone_whose_operands_cancel():
-    """exp(x), exp(-x) and their product in a row are a constant; the product isn't."""
+    """exp(x), exp(-x) and their product in sequence are a constant; the product isn't."""
     body = sympy.exp(slot(0))
     plan = Plan(
         [
@@ -95,7 +95,7 @@ def test_the_compiler_proves_the_shapes_of_a_program(instruction, shape):
 
 
 class one(WholeFunction):
-    """A function whose code doesn't mention its argument."""
+    """Return a function whose code doesn't mention its argument."""
 
     nargs = 1
 

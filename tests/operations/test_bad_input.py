@@ -1,4 +1,5 @@
-"""Bad input: every constructor and function says what is wrong, where, and with which lengths."""
+"""Bad input: every constructor and function reports the error, its place and the lengths
+involved."""
 
 import contextlib
 import operator
@@ -25,7 +26,7 @@ w = se.TensorSymbol("w", (3,))
 
 
 class Stranger:
-    """An object nobody knows."""
+    """An object of an unknown type."""
 
     def __repr__(self):
         return "stranger"
@@ -247,7 +248,7 @@ def test_numeric_arrays_must_fit():
 
 
 def test_arrays_aim_at_the_matching_axis_only():
-    """A one-dimensional array and a matrix don't combine silently, though NumPy would."""
+    """A one-dimensional array and a matrix aren't broadcast silently, though NumPy does it."""
     with pytest.raises(se.TensorError):
         Q + np.ones(3)
 
@@ -661,7 +662,7 @@ def test_arguments_are_never_changed():
 
 
 def test_results_share_no_memory_with_arguments():
-    """Who writes into a result doesn't change his data."""
+    """Writing into a result doesn't change the arguments."""
     array = np.arange(6.0).reshape(2, 3)
     exprs = [Q, Q.T, Q[0], Q[:, None], Q[:, 1:], snp.ravel(Q)]
     for result in se.lambdify([Q], exprs)(array):
@@ -809,7 +810,7 @@ def test_a_foreign_matrix_cant_replace_a_scalar_symbol():
 
 
 def test_products_with_a_matrix_of_sympy():
-    """Its * is the product of matrices, ours goes entry by entry: what could be both raises."""
+    """SymPy's * is the matrix product, ours is entrywise: ambiguous products raise."""
     explicit, square = Matrix([[1, 2], [3, 4]]), se.TensorSymbol("S", (2, 2))
     with pytest.raises(REFUSED):
         explicit * square

@@ -1,4 +1,4 @@
-"""Pairs of tensors that stand for complex numbers, against NumPy's."""
+"""Pairs of tensors as complex numbers, against NumPy."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_values(name, namespace, monkeypatch):
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_the_slope_of_the_absolute_value():
-    """The direction, and 0 at 0, as JAX has it; that of the square is simple."""
+    """The direction, and 0 at 0, as in JAX; the derivative of the square is simple."""
     size = abs(se.ComplexTensor(x, y)).sum()
     slopes = se.lambdify([x, y], se.gradient(size, [x, y]))
     found = slopes(np.array([3.0, 0, 1e200]), np.array([-4.0, 0, 0]))

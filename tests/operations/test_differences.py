@@ -1,4 +1,4 @@
-"""Diagonals with offsets, differences of neighbours and slopes, against NumPy."""
+"""Diagonals with offsets, finite differences and NumPy's gradient, against NumPy."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_eye():
 
 
 def test_slopes_by_the_coordinates():
-    """Coordinates and spacing may be differentiated by, too."""
+    """Derivatives by coordinates and spacing."""
     z = se.TensorSymbol("z", 6)
     f = (snp.gradient(SYMBOLS["x"], z, edge_order=2) ** 2).sum()
     assert se.check_derivative(f, z) < 1e-5

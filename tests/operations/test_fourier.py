@@ -1,4 +1,4 @@
-"""Fourier transforms against NumPy's and JAX's: values, and derivatives of two orders."""
+"""Fourier transforms against NumPy and JAX: values, first and second derivatives."""
 
 import re
 
@@ -15,12 +15,14 @@ n = symbols("n", integer=True, positive=True)
 
 
 def parts(value):
-    """The real and the imaginary part of a complex value of any kind, a real one alone."""
+    """Return the real and the imaginary part of a complex value of any kind; of a real one only
+    itself."""
     return [np.real(value), np.imag(value)] if np.iscomplexobj(value) else [value]
 
 
 def check(function, *shapes, orders=2):
-    """A function of NumPy's namespace and of real arrays, against JAX, by its first argument."""
+    """Compare a function of NumPy's namespace and of real arrays with JAX, by its first
+    argument."""
     jax = jax64()
     rng = np.random.default_rng(3)
     arrays = [rng.standard_normal(shape) for shape in shapes]
@@ -122,7 +124,8 @@ def test_a_transform_and_its_inverse_cancel():
 
 
 def test_no_waves_are_built():
-    """One transform gives both parts, a gradient takes one back, and no array is a matrix."""
+    """One transform gives both parts, a gradient takes one backward transform, and no matrix is
+    built."""
     x, y = se.tensors("x y", n)
     z = np.fft.rfft(x)
     both = se.lambdify([x], [z.real, z.imag])
@@ -154,7 +157,7 @@ def test_factors_stand_in_front_of_transforms():
 
 @pytest.mark.parametrize("length", [1, 2, 3, 8, 9])
 def test_powers_and_filters_by_their_definition(length):
-    """All frequencies and half of them, with weights that are no conjugates of each other."""
+    """All frequencies and half of them, with weights that aren't conjugate."""
     rng = np.random.default_rng(length)
     x, w, gains = *se.tensors("x w", n), se.TensorSymbol("gains", n // 2 + 1)
     values, weights = rng.standard_normal((2, length))

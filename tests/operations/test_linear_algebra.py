@@ -1,4 +1,4 @@
-"""Linear algebra of matrices and of stacks of them: shapes, errors, special points, texts."""
+"""Linear algebra of matrices and stacks: shapes, errors, special points, texts."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_axes_of_length_0_and_1(name, shape):
 
 
 def test_what_is_computed_together():
-    """One decomposition for all of its parts, and less where less is needed."""
+    """One decomposition for all of its factors, and only the needed ones."""
     X = se.TensorSymbol("X", (3, 3), symmetric=True)
     values, vectors = se.eigh(X)
     both = se.lambdify([X], [values, vectors, se.gradient(values[0], X)]).source
@@ -134,7 +134,7 @@ def test_what_is_computed_together():
 @pytest.mark.parametrize("output", ["bi", "ib", "i", "b", "", "bc", "cib"])
 @pytest.mark.parametrize("terms", ["bij,j", "bij,bj", "bji,bj", "bij,bjc", "bij,cbj", "bij,i,bjc"])
 def test_products_with_inverses_of_stacks(terms, output):
-    """Systems that are solved have the axes of the product, whatever is summed."""
+    """Solved systems have the axes of the product, for any summed index."""
     output = "".join(letter for letter in output if letter in terms)
     rng = np.random.default_rng(7)
     lengths = {"b": 2, "i": 3, "j": 3, "c": 4}
@@ -154,7 +154,7 @@ def test_singular_values_have_no_sign():
 
 
 def test_nothing_is_larger_than_a_matrix():
-    """The triangles in derivatives are masks."""
+    """Triangles in derivatives are masks."""
     values = [se.cholesky(A), *se.qr(A)]
     for value in values:
         source = se.lambdify([A], se.gradient((value**3).sum(), A)).source
@@ -211,7 +211,7 @@ def test_directions_of_exponentials():
 
 
 def test_symbolic_powers():
-    """Built as what they are, and right once the exponent is a number, on every backend."""
+    """Built symbolically, and correct once the exponent is a number, on every backend."""
     X, E, F = se.tensors("X E F", (3, 3))
     k, j = sympy.symbols("k j", integer=True)
     power = se.matrix_power(X, k)

@@ -1,4 +1,4 @@
-"""Arrays taken apart, turned, shifted, repeated, framed and put together, against NumPy."""
+"""Slicing, flipping, rolling, repeating, padding and joining arrays, against NumPy."""
 
 from __future__ import annotations
 

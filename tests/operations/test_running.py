@@ -1,4 +1,4 @@
-"""Running sums and triangles: values, derivatives, and that no triangle is ever built."""
+"""Running sums and triangles: values, derivatives, and no triangle is ever built."""
 
 import tracemalloc
 
@@ -59,7 +59,7 @@ CASES = {
 
 
 def slopes(function, value, step=1e-5):
-    """Differences of a function of an array, along its entries."""
+    """Return finite differences of a function of an array, along its entries."""
     columns = []
     for place in np.ndindex(value.shape):
         ends = [np.array(value), np.array(value)]
@@ -153,7 +153,7 @@ def test_what_runs_on_every_backend(backend):
 
 @pytest.mark.slow
 def test_jax_maps_and_differentiates_what_runs():
-    """Where weights vanish, others are computed; what isn't chosen poisons no slope."""
+    """Where weights vanish, branches are chosen so that no unused one makes a derivative nan."""
     jax = jax64()
     f = se.sin(se.logcumsumexp(x)).sum()
     slopes = se.lambdify([x], se.gradient(f, x))
@@ -167,7 +167,7 @@ def test_jax_maps_and_differentiates_what_runs():
 
 
 def test_log_of_running_sums_is_finite():
-    """Against sums of few exponentials, in which nothing can overflow."""
+    """Compared with sums of few exponentials, where nothing overflows."""
     data = np.array([0.0, 800, -800, 799, 801, -300])
     z = se.TensorSymbol("z", 6)
     y = se.log(se.cumsum(se.exp(z)))
@@ -234,7 +234,7 @@ def test_partial_likelihood(known):
 
 
 def test_joined_intervals():
-    """What a running product leaves out is multiplied by its entry, also where that is zero."""
+    """The entry omitted by a running product is multiplied back, also where it is zero."""
     y = se.TensorSymbol("y", n)
     slopes = [
         x * se.gradient(f, x) for f in (se.cumprod(x) @ y, y @ se.interval_products(x)[1:, n])
@@ -254,7 +254,7 @@ def test_joined_intervals():
 
 
 def test_positions_within_positions():
-    """F diag(s) F of a flip F and what runs backwards: its entries stand on one diagonal."""
+    """F diag(s) F of a flip F and reversed running sums: the entries are on one diagonal."""
     z = se.TensorSymbol("z", 5)
     y = snp.log(snp.triu(snp.ones((5, 5))) @ snp.exp(z))
     slopes = se.gradient(snp.sum(snp.sin(y) * snp.exp(y / 4)), z)

@@ -1,4 +1,4 @@
-"""What counts as constant in derivatives: against JAX's, and in every form that it may take."""
+"""Constants in derivatives: against JAX's stop_gradient, in every form of an expression."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Windows, correlations and convolutions, against NumPy and Torch; no copies of windows."""
+"""Windows, correlations and convolutions, against NumPy and Torch, without copies of windows."""
 
 import tracemalloc
 
@@ -120,7 +120,7 @@ def test_same_padding(stride):
 
 @pytest.mark.parametrize("mode", ["full", "valid"])
 def test_derivatives_by_long_vectors(mode):
-    """... are seen in these: more positions than are added up one by one."""
+    """Vectors with more positions than are added one by one."""
     data = rng.standard_normal(300), rng.standard_normal(140)
     expected = np.convolve(*data, mode)
     for lengths in ((300, 140), (n, m)):
@@ -134,7 +134,7 @@ def test_derivatives_by_long_vectors(mode):
 
 
 def test_windows_of_windows_have_derivatives():
-    """... whose products share indices, or have scalar factors."""
+    """Their products share indices, or have scalar factors."""
     x = se.TensorSymbol("x", 5)
     data = rng.standard_normal(5)
     for f in (
@@ -216,7 +216,7 @@ def test_every_backend(backend):
 @pytest.mark.parametrize("steps", [(1, -1), (2, 1), (-1, 2, -3)])
 @pytest.mark.parametrize("backend", LIBRARIES)
 def test_positions_of_windows_are_ones(backend, steps):
-    """Sums of windows alone, as Hessians of convolutions of few entries are."""
+    """Sums of windows alone, as in Hessians of convolutions with few entries."""
     LIBRARIES[backend]()
     counts = (1, 2, 3)[-len(steps) :]
     ends = [step * (count - 1) for step, count in zip(steps, counts, strict=True)]
@@ -307,7 +307,7 @@ def test_errors(build, error, text):
 
 
 def test_a_layer_of_symbolic_lengths_correlates():
-    """What a function of a convolution is multiplied by is one vector in its derivatives."""
+    """In derivatives a function of a convolution is multiplied by one vector."""
     n, k = symbols("n k", integer=True, positive=True)
     x, w = se.TensorSymbol("x", n), se.TensorSymbol("w", k)
     f = (se.tanh(se.convolve(x, w, "valid")) ** 2).sum()
@@ -352,7 +352,7 @@ def test_windows_that_nothing_is_multiplied_by(name):
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_windows_of_unknown_length_times_matrices(name):
-    """As known lengths have it, by a sum over the kernel."""
+    """As with known lengths, by a sum over the kernel."""
     library = LIBRARIES[name]()
     results = []
     for rows, count, columns in ((n, m, k), (6, 3, 2)):
