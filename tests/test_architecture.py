@@ -188,6 +188,35 @@ def test_text_is_run_in_one_place_only():
     assert calls == ["compiler/calls.py"]
 
 
+# Of the compiler from the ground up; those of one row don't know of each other.
+COMPILER_PACKAGES = [
+    {"ir"},
+    {"lowering", "passes", "runtime"},
+    {"backends"},
+    {"emit", "semirings"},
+]
+
+
+def floor_of(package):
+    """The row of a package of the compiler; above them the modules beside them."""
+    rows = [k for k, row in enumerate(COMPILER_PACKAGES) if package in row]
+    return rows[0] if rows else len(COMPILER_PACKAGES)
+
+
+def test_packages_of_the_compiler_import_what_stands_below_them():
+    found = {
+        (path.relative_to(PACKAGE).parts[1].removesuffix(".py"), inside.partition(".")[0])
+        for path in SOURCES
+        for package, inside in imports(path)
+        if name_of(path).startswith("compiler/") and package == "compiler" and inside
+    }
+    wrong = {(own, other) for own, other in found if floor_of(own) <= floor_of(other)}
+    modules = {pair for pair in wrong if floor_of(pair[1]) == len(COMPILER_PACKAGES)}
+    assert {pair for pair in wrong - modules if pair[0] != pair[1]} == set()
+    # A package reads no module beside the packages.
+    assert {pair for pair in modules if floor_of(pair[0]) < len(COMPILER_PACKAGES)} == set()
+
+
 COMPILER = [path for path in SOURCES if path.is_relative_to(PACKAGE / "compiler")]
 
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache, partial
 from numbers import Integral, Number
 from threading import RLock
 from types import CodeType, MethodType, ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from sympy import Expr, Integer
@@ -26,7 +26,8 @@ from ..core import (
 )
 from ..expressions import MatrixPower, shape_of
 from .backends import BACKENDS, Backend
-from .emit.modules import Block, SourceModule, kernel_module
+from .emit.modules import Line, SourceModule, kernel_module
+from .emit.printer import indented
 from .emit.writer import Body
 from .ir.code import name, quote, subscript
 from .ir.plans import Cost, Plan, plan_cost
@@ -35,8 +36,6 @@ from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
 from .semirings.backends import positions_in
 
-# A line of a function, or several.
-Line: TypeAlias = str | Block
 # What isn't imported again where code runs.
 IMPORT_NUMPY = "import numpy as np"
 # Threads that meet new axis lengths wait for each other: most want the same plan.
@@ -156,7 +155,7 @@ def _cost_by_order(
 
 
 def _computing(
-    program: Compilation, plan: Plan, body: Body, checks: Sequence[str] = ()
+    program: Compilation, plan: Plan, body: Body, checks: Sequence[Line] = ()
 ) -> tuple[list[Line], dict[str, object]]:
     """Return the lines that compute a plan, and the names in them; errors lead to the fallback."""
     if body.kernel is not None:
@@ -172,7 +171,7 @@ def _computing(
 
 
 def _calling(
-    program: Compilation, plan: Plan, body: Body, checks: Sequence[str]
+    program: Compilation, plan: Plan, body: Body, checks: Sequence[Line]
 ) -> tuple[list[Line], dict[str, object]]:
     """Return the lines that call a kernel, and their names: it checks lengths itself, and takes
     arrays only."""
@@ -203,11 +202,11 @@ def _calling(
         f"if {' or '.join(['compute.converts', *integers])}:",
         fallback,
         "try:",
-        *[f"    {line}" for line in calling],
+        *indented(calling),
         "except (TypeError, ValueError, IndexError, AttributeError):",
         fallback,
     ]
-    retry = [*checks, *kernel.calling(signature, program.layout, name("converted"))]
+    retry: list[Line] = [*checks, *kernel.calling(signature, program.layout, name("converted"))]
     namespace = {**kernel.constants, **_called(program), "kind": np.dtype(float), "np": np}
     second = {**namespace, "converted": kernels.converted}
     converting = _Converting(program, retry, second)
@@ -242,7 +241,7 @@ def _checked_quickly(
     reads, tests = program.quick_checks(used)
     return [
         "try:",
-        *[f"    {line}" for line in reads],
+        *indented(reads),
         f"    if {' and '.join([*tests, *few])}:",
         *lines,
         "except (AttributeError, ArithmeticError, IndexError, TypeError, ValueError):",
@@ -257,7 +256,7 @@ def _call(function: str, program: Compilation) -> str:
 
 
 def _choosing(
-    program: Compilation, deciding: Sequence[Expr], checks: Sequence[str]
+    program: Compilation, deciding: Sequence[Expr], checks: Sequence[Line]
 ) -> tuple[list[Line], dict[str, object]]:
     """Return the lines that dispatch to a function compiled for the actual axis lengths."""
     signature = program.signature
@@ -441,7 +440,7 @@ class _Converting:
     and converts them first. Any other error is raised, with an explanation if an argument is the
     cause."""
 
-    def __init__(self, program: Compilation, lines: Sequence[str], namespace: dict[str, object]):
+    def __init__(self, program: Compilation, lines: Sequence[Line], namespace: dict[str, object]):
         self.program = program
         self.lines = lines
         self.namespace = namespace

@@ -33,7 +33,7 @@ from ..rules import Compressed, in_meaning, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
-from .emit.modules import Block, SourceModule, module_of
+from .emit.modules import Line, SourceModule, module_of
 from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, quote
@@ -212,13 +212,13 @@ class Compilation:
         body.constants.update({**self.backend.namespace, **self.backend.functions.used})
         return body
 
-    def checks(self, error: str) -> list[str]:
+    def checks(self, error: str) -> Sequence[Line]:
         """Return the lines that check the arguments."""
         return self.signature.checks(error, self._bounds)
 
-    def quick_checks(self, used: Collection[str]) -> tuple[Sequence[str], list[str]]:
-        """Return the lines that read axis lengths for others, which use some variables, and what
-        holds for arguments that are of doubles and need no other check."""
+    def quick_checks(self, used: Collection[str]) -> tuple[list[ast.stmt], list[str]]:
+        """Return the statements that read axis lengths for lines that use some variables, and the
+        tests that arguments are of doubles and need no other check."""
         signature = self.signature
         if self.request.check:
             return signature.quick_checks(self._bounds)
@@ -243,7 +243,7 @@ class Compilation:
     def module(
         self,
         name: str,
-        lines: Sequence[str | Block],
+        lines: Sequence[Line],
         first: Sequence[str] = (),
         kernel: KernelText | None = None,
     ) -> SourceModule:

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..ir.code import Code, assigned, call, negative, quote, with_keywords
-from ..runtime.shared_helpers import BY_FACTORS, FOURIER, RUNNING, SPECIAL, shared
+from ..ir.instructions import BY_FACTORS
+from ..runtime.shared_helpers import FOURIER, RUNNING, SPECIAL, shared
 from ..runtime.sources import helpers
 from .base import Backend
 from .spelling import (

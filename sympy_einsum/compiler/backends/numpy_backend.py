@@ -27,10 +27,11 @@ from ..ir.code import (
     quote,
     with_keywords,
 )
+from ..ir.instructions import BY_FACTORS
 from ..passes.batching import batched
 from ..passes.splitting import split
 from ..passes.traces import with_traces
-from ..runtime.shared_helpers import BY_FACTORS, STABLE_FUNCTIONS, shared
+from ..runtime.shared_helpers import STABLE_FUNCTIONS, shared
 from ..runtime.sources import helpers
 from .base import Backend
 from .scalars import NumberNames, scalar_code

@@ -14,7 +14,16 @@ from sympy import Expr
 
 from ...core import UnsupportedError
 from ...expressions import shape_of
-from ..ir.code import Code, as_code, name, names_in, quote, raise_if
+from ..ir.code import (
+    Code,
+    as_code,
+    assigned,
+    function as function_of,
+    name,
+    names_in,
+    quote,
+    raise_if,
+)
 from ..ir.plans import Plan
 from ..passes.loop_nests import Kernel
 from .printer import printed
@@ -51,9 +60,9 @@ class KernelText(NamedTuple):
         layout: Callable[[Sequence[Code]], Code],
         function: Code,
         types: tuple[Code, Code] | None = None,
-    ) -> list[str]:
-        """Return the lines that call the kernel and arrange its results; ``types`` are those of
-        arrays and of numbers, without which conversion is left to what is called."""
+    ) -> list[ast.stmt]:
+        """Return the statements that call the kernel and arrange its results; ``types`` are those
+        of arrays and of numbers, without which conversion is left to the called function."""
         zeros = shapes = [as_code(shape) for shape in self.zeros]
         names = [name(f"t{k + 1}") for k in range(len(self.results))]
         results = names
@@ -65,10 +74,10 @@ class KernelText(NamedTuple):
         result = layout(results)
         used = {*names_in(result), *[own for shape in shapes for own in names_in(shape)]}
         reads = signature.read_lengths([s for s in signature.lengths if signature.names[s] in used])
-        targets = ", ".join(map(printed, names))
         arguments = [*map(name, [*signature.arguments, *self.constants]), *zeros]
-        calling = f"{targets} = {printed(ast.Call(function, arguments, []))}"
-        return [*reads, *[calling][: len(names)], f"return {printed(result)}"]
+        targets = names[0] if len(names) == 1 else ast.Tuple(names)
+        calling = [assigned(targets, ast.Call(function, arguments, []))] if names else []
+        return [*reads, *calling, ast.Return(result)]
 
 
 def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> KernelText:
@@ -95,13 +104,14 @@ def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> Ker
     arguments += [(len(steps[k].shape), False) for k in kernel.given]
     returned = ast.Return(results[0] if len(results) == 1 else ast.Tuple(results))
     given = [kernel.values[k].array for k in kernel.given]
-    lines = [
+    body = [
         *signature.read_lengths(signature.lengths),
-        *map(printed, [*_guards(signature, bounds), *statements, returned]),
+        *_guards(signature, bounds),
+        *statements,
+        returned,
     ]
-    names = ", ".join([*signature.arguments, *constants, *given])
-    body = "\n".join(lines).replace("\n", "\n    ")
-    text = f"@compiled\ndef compute({names}):\n    {body}"
+    names = map(name, [*signature.arguments, *constants, *given])
+    text = printed(function_of("compute", [*names], body, [name("compiled")]))
     kept = [bool(steps[k].shape) or k in facts.positions for k in kernel.plan.results]
     return KernelText(text, arguments, constants, [kernel.shape(k) for k in kernel.given], kept)
 

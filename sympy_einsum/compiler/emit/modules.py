@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Sequence
 from symtable import Function, symtable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..backends import Backend
 from .kernels import KernelText
-from .printer import printed
+from .printer import indented, printed
 
 
 class Block(NamedTuple):
@@ -17,6 +18,10 @@ class Block(NamedTuple):
     lines: Sequence[str]
     names: Collection[str]
     depth: int = 0
+
+
+# A statement or a line of a function, or several.
+Line: TypeAlias = ast.stmt | str | Block
 
 
 class SourceModule(NamedTuple):
@@ -38,7 +43,7 @@ def module_of(
     backend: Backend,
     name: str,
     arguments: Sequence[str],
-    lines: Sequence[str | Block],
+    lines: Sequence[Line],
     kernel: KernelText | None = None,
 ) -> SourceModule:
     """Return the module of a function with a body."""
@@ -53,9 +58,11 @@ def module_of(
             parsed.append(f"{margin}pass")
             names.update(line.names)
         else:
-            own = f"    {line}" if line else ""
-            body.append(own)
-            parsed.append(own)
+            own = (
+                indented([line]) if isinstance(line, ast.stmt) else [f"    {line}" if line else ""]
+            )
+            body += own
+            parsed += own
     names |= global_names(_joined([*kernels, "\n".join(parsed)]))
     return _with_support(backend, _joined([*kernels, "\n".join(body) + "\n"]), names)
 

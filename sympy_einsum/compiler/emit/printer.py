@@ -63,6 +63,11 @@ def printed(tree: Any, names: Names = NO_NAMES) -> str:
     return _PRINTERS[type(tree)](tree, names)[0]
 
 
+def indented(body: Sequence[ast.stmt], names: Names = NO_NAMES) -> list[str]:
+    """Return the lines of the statements in a block."""
+    return [f"    {line}" for statement in body for line in printed(statement, names).split("\n")]
+
+
 def binding(tree: Any) -> int:
     """Tell how tightly an expression binds."""
     return _PRINTERS[type(tree)](tree, NO_NAMES)[1]
@@ -192,8 +197,15 @@ def _named(tree: ast.NamedExpr, names: Names) -> tuple[str, int]:
 
 
 def _assign(tree: ast.Assign, names: Names) -> tuple[str, int]:
-    targets = [_at(target, TUPLE, names) for target in tree.targets]
+    targets = [_target(target, names) for target in tree.targets]
     return " = ".join([*targets, _at(tree.value, TUPLE, names)]), TUPLE
+
+
+def _target(tree: ast.expr, names: Names) -> str:
+    """Return the text of what is assigned to: of several variables without brackets."""
+    if isinstance(tree, ast.Tuple) and len(tree.elts) > 1:
+        return ", ".join([_at(own, NAMED, names) for own in tree.elts])
+    return _at(tree, TUPLE, names)
 
 
 def _augmented(tree: ast.AugAssign, names: Names) -> tuple[str, int]:
@@ -209,28 +221,21 @@ def _return(tree: ast.Return, names: Names) -> tuple[str, int]:
     return f"return {_at(tree.value, TUPLE, names)}", TUPLE
 
 
-def _indented(body: Sequence[ast.stmt], names: Names) -> list[str]:
-    """Return the lines of the statements in a block."""
-    return [
-        f"    {line}" for statement in body for line in _at(statement, TUPLE, names).split("\n")
-    ]
-
-
 def _function(tree: ast.FunctionDef, names: Names) -> tuple[str, int]:
     arguments = ", ".join([own.arg for own in tree.args.args])
     lines = [f"@{_at(own, NAMED, names)}" for own in tree.decorator_list]
     lines.append(f"def {tree.name}({arguments}):")
-    return "\n".join([*lines, *_indented(tree.body, names)]), TUPLE
+    return "\n".join([*lines, *indented(tree.body, names)]), TUPLE
 
 
 def _for(tree: ast.For, names: Names) -> tuple[str, int]:
     head = f"for {_at(tree.target, TUPLE, names)} in {_at(tree.iter, TUPLE, names)}:"
-    return "\n".join([head, *_indented(tree.body, names)]), TUPLE
+    return "\n".join([head, *indented(tree.body, names)]), TUPLE
 
 
 def _if(tree: ast.If, names: Names) -> tuple[str, int]:
     head = f"if {_at(tree.test, NAMED, names)}:"
-    return "\n".join([head, *_indented(tree.body, names)]), TUPLE
+    return "\n".join([head, *indented(tree.body, names)]), TUPLE
 
 
 def _raise(tree: ast.Raise, names: Names) -> tuple[str, int]:

@@ -6,6 +6,7 @@ No string that a user chose reaches the text: names that aren't plain identifier
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -28,9 +29,9 @@ from sympy.printing.pycode import PythonCodePrinter
 from ...core import Shape, TensorError, cached
 from ...expressions import Operand, shape_of, slot
 from ..backends import Backend, is_plain_name
-from ..ir.code import Code, constant, quote
+from ..ir.code import Code, assigned, constant, dotted, name, quote, renamed
 from .index_bounds import given_lengths
-from .printer import printed
+from .printer import indented, printed
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fallback", "fits"}
@@ -94,9 +95,9 @@ class Signature:
         """The lengths that the arguments tell."""
         return [*self.axes, *self.solved]
 
-    def read_lengths(self, wanted: Iterable[Expr]) -> list[str]:
-        """Return the lines that read axis lengths from the arguments."""
-        lines = []
+    def read_lengths(self, wanted: Iterable[Expr]) -> list[ast.stmt]:
+        """Return the statements that read axis lengths from the arguments."""
+        found: list[ast.stmt] = []
         needed = set(wanted)
         for s in reversed(self.solved):
             if s in needed:
@@ -105,32 +106,41 @@ class Signature:
             axes = {axis: s for axis, s in self._told[symbol].items() if s in needed}
             if not axes:
                 continue
-            name, order = self.names[symbol], len(shape_of(symbol))
+            order = len(shape_of(symbol))
             if len(axes) == 1:
                 (axis, length), *_ = axes.items()
-                lines.append(f"{self.names[length]} = {name}.shape[{axis}]")
+                found.append(assigned(name(self.names[length]), self._length(symbol, axis)))
             else:
                 targets = [self.names[axes[k]] if k in axes else "_" for k in range(order)]
-                lines.append(f"{', '.join(targets)} = {name}.shape")
-        return lines + [self._solve(s) for s in self.solved if s in needed]
+                found.append(self._unpacked(symbol, targets))
+        return found + [self._solve(s) for s in self.solved if s in needed]
 
-    def _solve(self, length: Expr) -> str:
-        """Return the line that finds a length from one that it is part of."""
+    def _length(self, symbol: Expr, axis: int) -> Code:
+        """Return the length of an axis of an argument."""
+        return quote("{0}.shape[{1}]", name(self.names[symbol]), axis)
+
+    def _unpacked(self, symbol: Expr, targets: Sequence[str]) -> ast.stmt:
+        """Return the statement that reads all axis lengths of an argument."""
+        return assigned(ast.Tuple([*map(name, targets)]), dotted(f"{self.names[symbol]}.shape"))
+
+    def _solve(self, length: Expr) -> ast.stmt:
+        """Return the statement that finds a length from one that it is part of."""
         symbol, axis, value, _ = self.solved[length]
-        given = f"{self.names[symbol]}.shape[{axis}]"
-        return f"{self.names[length]} = {_solution_text(value, given, self.names, self.backend)}"
+        given = self._length(symbol, axis)
+        solution = _solution(value, given, self.names, self.backend)
+        return assigned(name(self.names[length]), solution)
 
-    def quick_checks(self, bounds: Sequence[Expr]) -> tuple[list[str], list[str]]:
-        """Return the lines that read all axis lengths, and the tests of types, orders, lengths, and
-        bounds, which mustn't be negative. Arguments that fail are converted or refused."""
+    def quick_checks(self, bounds: Sequence[Expr]) -> tuple[list[ast.stmt], list[str]]:
+        """Return the statements that read all axis lengths, and the tests of types, orders, lengths
+        and bounds, which mustn't be negative. Arguments that fail are converted or refused."""
         tests: list[str] = []
-        reads: list[str] = []
+        reads: list[ast.stmt] = []
         integers = self._integers(bounds)
         tensors = [symbol for symbol in self.symbols if shape_of(symbol)]
         if tensors:
             tests += self.backend.quick_tests([self.names[symbol] for symbol in tensors])
         for symbol in self.symbols:
-            name, shape = self.names[symbol], shape_of(symbol)
+            argument, shape = self.names[symbol], shape_of(symbol)
             own = self._told[symbol]
             known = {s for n in shape for s in n.free_symbols} <= self.names.keys()
             if own:
@@ -140,14 +150,15 @@ class Signature:
                         targets[k] = f"_{len(reads)}_{k}"
                         text = size_text(length, self.names, self.backend)
                         tests.append(f"{targets[k]} == {text}")
-                text = targets[0] + "," if len(targets) == 1 else ", ".join(targets)
-                reads.append(f"{text} = {name}.shape".replace(", =", " ,="))
+                reads.append(self._unpacked(symbol, targets))
             elif not shape:
-                is_integer = f"type({name}) is int"
-                tests.append(is_integer if symbol in integers else self.backend.number_test(name))
+                is_integer = symbol in integers
+                test = f"type({argument}) is int" if is_integer else None
+                tests.append(test or self.backend.number_test(argument))
             else:
                 text = shape_text(shape, self.names, self.backend) if known else ""
-                tests.append(f"{name}.shape == {text}" if text else f"{name}.ndim == {len(shape)}")
+                order = f"{argument}.ndim == {len(shape)}"
+                tests.append(f"{argument}.shape == {text}" if text else order)
         if tests or reads:
             reads += [self._solve(s) for s in self.solved]
             wanted = self._known([*self.sizes, *bounds])
@@ -178,7 +189,7 @@ class Signature:
         errors[1:1] = ["IndexError"] * bool(self.solved) + ["TypeError"] * bool(special)
         lines = [
             "try:",
-            *[f"    {line}" for line in reads],
+            *indented(reads),
             f"    fits = {' and '.join(tests) or 'True'}",
             f"except ({', '.join(errors)}):",
             "    fits = False",
@@ -187,7 +198,7 @@ class Signature:
             *[f"        {entry}," for entry in entries],
             f"    ), {self.backend.asarray}, {error}{self._solutions()})",
         ]
-        lines += [f"    {line}" for line in self.read_lengths(self.lengths)]
+        lines += indented(self.read_lengths(self.lengths))
         for bound in self._known([*self.sizes, *bounds]):
             text = size_text(bound, self.names, self.backend)
             problem = (
@@ -211,7 +222,8 @@ class Signature:
             known = sorted(others, key=str)
             keys = ", ".join([repr(other.name) for other in known])
             names = ", ".join(["axis", *[self.names[other] for other in known]])
-            function = f"lambda {names}: {_solution_text(value, 'axis', self.names, self.backend)}"
+            solution = printed(_solution(value, name("axis"), self.names, self.backend))
+            function = f"lambda {names}: {solution}"
             texts.append(
                 f"({s.name!r}, {self.symbols.index(symbol)}, {axis}, [{keys}], {function})"
             )
@@ -220,16 +232,16 @@ class Signature:
     def documented(self) -> list[str]:
         """A line for each argument."""
         texts = []
-        for symbol, name in zip(self.symbols, self.arguments, strict=True):
+        for symbol, own in zip(self.symbols, self.arguments, strict=True):
             shape = shape_of(symbol)
             free = {s for length in shape for s in length.free_symbols}
             known = shape and free <= self.names.keys()
             texts.append(
-                f"{name} : array of shape {shape_text(shape, self.names, self.backend)}"
+                f"{own} : array of shape {shape_text(shape, self.names, self.backend)}"
                 if known
-                else f"{name} : array of order {len(shape)}"
+                else f"{own} : array of order {len(shape)}"
                 if shape
-                else f"{name} : number"
+                else f"{own} : number"
             )
         return texts
 
@@ -261,7 +273,7 @@ class Solution(NamedTuple):
     others: set[Expr]
 
 
-AXIS = Dummy("axis", integer=True)
+AXIS = Dummy("_axis", integer=True)
 
 
 def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Solution]:
@@ -289,11 +301,11 @@ def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Sol
     return found
 
 
-def _solution_text(value: Expr, given: str, names: Mapping[Expr, str], backend: Backend) -> str:
-    """A solution as code; an axis that it doesn't fit is found out by the check of its length."""
+def _solution(value: Expr, given: Code, names: Mapping[Expr, str], backend: Backend) -> Code:
+    """Return a solution as code; the check of its length refuses an axis that it doesn't fit."""
     numerator, divisor = value.as_numer_denom()
-    code = size_code(numerator, {**names, AXIS: given}, backend)
-    return printed(code if divisor == 1 else quote("{0} // {1}", code, int(divisor)))
+    code = renamed(size_code(numerator, {**names, AXIS: AXIS.name}, backend), {AXIS.name: given})
+    return code if divisor == 1 else quote("{0} // {1}", code, int(divisor))
 
 
 class _LengthPrinter(PythonCodePrinter):

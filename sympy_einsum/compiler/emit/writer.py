@@ -25,7 +25,10 @@ from ..ir.code import (
     OTHER,
     Code,
     Operand,
+    assigned,
+    call,
     constant,
+    dotted,
     is_integer,
     name,
     names_in,
@@ -40,7 +43,7 @@ from ..ir.types import deciding_type, doubles, type_sources
 from ..passes.registers import Assignment, with_fewer_names
 from ..passes.row_blocks import RowBlocks
 from .kernels import KernelText
-from .modules import Block
+from .modules import Block, Line
 from .printer import printed
 from .signature import Signature, shape_text, size_code
 
@@ -377,19 +380,32 @@ def _is_shape(param: object) -> bool:
 
 
 class Body(NamedTuple):
-    """The body of a function: the lines that read axis lengths, those that compute, the variables
-    in these, by name the constants that are too large to be written out, and the kernel that it
-    calls, if any."""
+    """The body of a function.
 
-    reads: list[str]
-    lines: list[str]
-    names: Collection[str]
+    Attributes
+    ==========
+
+    reads : the statements that read axis lengths; checks of arguments read them too
+    lines : the lines that compute, and the names in them
+    constants : by name those that are too large to be written out
+    kernel : the kernel that it calls, if any
+    """
+
+    reads: list[ast.stmt]
+    lines: Block | list[ast.stmt]
     constants: dict[str, object]
     kernel: KernelText | None = None
 
-    def block(self, depth: int = 0) -> list[str | Block]:
+    @property
+    def names(self) -> Collection[str]:
+        """The names in the lines that compute, but for a kernel."""
+        return self.lines.names if isinstance(self.lines, Block) else ()
+
+    def block(self, depth: int = 0) -> list[Line]:
         """Return the lines that compute, for a module."""
-        return [*self.lines] if self.kernel is not None else [Block(self.lines, self.names, depth)]
+        if isinstance(self.lines, Block):
+            return [self.lines._replace(depth=depth)]
+        return [*self.lines]
 
 
 class _Line(NamedTuple):
@@ -445,7 +461,7 @@ def function_body(
         *_with_ignored_errors(lines),
         f"return {printed(result, names)}",
     ]
-    return Body(signature.read_lengths(wanted), texts, used, writer.constants)
+    return Body(signature.read_lengths(wanted), Block(texts, used), writer.constants)
 
 
 class _Emission:
@@ -531,19 +547,19 @@ def kernel_body(
     signature: Signature, kernel: KernelText, layout: Callable[[Sequence[Code]], Code]
 ) -> Body:
     """Return the body of a function that calls a kernel, for whatever can be made arrays of."""
-    lines = [
-        f"{own} = {'np.ascontiguousarray' if order else 'np.asarray'}"
-        f"({own}, {'np.int64' if is_position else 'dtype'}){'' if order else '[()]'}"
-        for own, (order, is_position) in zip(signature.arguments, kernel.arguments, strict=False)
-    ]
+    kind = name("dtype")
+    statements = []
+    for own, (order, is_position) in zip(signature.arguments, kernel.arguments, strict=False):
+        template = "np.ascontiguousarray({0}, {1})" if order else "np.asarray({0}, {1})[()]"
+        value = quote(template, name(own), dotted("np.int64") if is_position else kind)
+        statements.append(assigned(name(own), value))
     large: dict[str, object] = {}
     types = kernel.arguments[len(signature.arguments) :]
     for (own, array), (_, is_position) in zip(kernel.constants.items(), types, strict=False):
         if array.size > tuning.MAX_WRITTEN_CONSTANT:
             large[own] = array
         else:
-            text = printed(numbers_code(array))
-            lines.append(f"{own} = np.array({text}, {'np.int64' if is_position else 'dtype'})")
-    kind = name("dtype")
-    lines += kernel.calling(signature, layout, name("compute"), (kind, kind))
-    return Body([], lines, (), large, kernel)
+            entries = dotted("np.int64") if is_position else kind
+            statements.append(assigned(name(own), call("np.array", numbers_code(array), entries)))
+    statements += kernel.calling(signature, layout, name("compute"), (kind, kind))
+    return Body([], statements, large, kernel)

@@ -447,6 +447,15 @@ OPS: Mapping[str, Op] = {
     ),
 }
 
+# The helper functions for the instruction ``by_factors``, by what it computes.
+BY_FACTORS = {
+    "inv": "inverted",
+    "trace of inv": "trace_of_inverse",
+    "det": "determinant",
+    "logdet": "log_determinant",
+    "slogdet": "signed_log_determinant",
+}
+
 
 def reference() -> str:
     """Return the table of instructions as text.

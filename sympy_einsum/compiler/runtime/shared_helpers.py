@@ -24,15 +24,6 @@ RUNNING = (
     *("logcumsumexp", "running_mean"),
 )
 
-# The functions that compute something of a factored matrix, by the names of instructions.
-BY_FACTORS = {
-    "inv": "inverted",
-    "trace of inv": "trace_of_inverse",
-    "det": "determinant",
-    "logdet": "log_determinant",
-    "slogdet": "signed_log_determinant",
-}
-
 
 def shared(*names: str, spelled: Mapping[str, str] | None = None) -> dict[str, Helper]:
     """Return some of these helpers by their names; the library has other ``spelled`` names."""

@@ -18,10 +18,12 @@ def plus(x, y):
 
 def total(x, axis=None):
     """Return the sum in the semiring over axes, over all for None."""
+    if x.ndim == 0:
+        return x
     axis = tuple(range(x.ndim)) if axis is None else axis
     if 0 in x.shape:
         return torch.full_like(x.sum(axis), ZERO, dtype=x.dtype)
-    return torch.amax(x, axis) if x.ndim else x
+    return torch.amax(x, axis)
 
 
 def natural(k):

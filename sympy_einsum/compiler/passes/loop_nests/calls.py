@@ -9,7 +9,7 @@ from sympy import Expr, S
 
 from ....core import UnsupportedError
 from ...ir.code import Code, call, constant, equal, name, product, quote
-from ...runtime.shared_helpers import BY_FACTORS
+from ...ir.instructions import BY_FACTORS
 from .statements import Statements
 
 # Returns the code of the value of an instruction.
