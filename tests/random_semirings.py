@@ -1,5 +1,5 @@
-"""Random programs of sums and products in a semiring: built on symbols and, beside that, computed
-entry by entry on arrays of objects by the definition."""
+"""Random programs of sums and products in a semiring: on symbols, and entry by entry on arrays of
+objects by definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = se.TensorSymbol("p", 6)
 
 
 class Program:
-    """Some expressions and their values, made by a seed."""
+    """Expressions and their values, made from a seed."""
 
     def __init__(self, seed, semiring, meaning, steps=8):
         self.random = random.Random(seed)
@@ -44,15 +44,16 @@ class Program:
     # --- by the definition
 
     def natural(self, number):
-        """The sum of so many ones."""
+        """Return the sum of n ones."""
         return reduce(self.add, [self.one] * int(number), self.zero)
 
     def entrywise(self, function, *operands):
-        """A function of entries."""
+        """Apply a function to entries."""
         return np.asarray(np.frompyfunc(function, len(operands), 1)(*operands), object)
 
     def einsum(self, terms, output, operands):
-        """Every global position adds the product of what it is projected to (definition 4.2)."""
+        """Compute an einsum by definition 4.2: every global position adds the product of its
+        projections."""
         length = {i: n for own, o in zip(terms, operands, strict=True)
                   for i, n in zip(own, o.shape, strict=True)}  # fmt: skip
         result = np.full([length[i] for i in output], self.zero, object)
@@ -66,7 +67,7 @@ class Program:
     # --- what is chosen
 
     def one_of(self, orders=(0, 1, 2, 3)):
-        """A value so far, a late one more often."""
+        """Draw a value, later ones with higher probability."""
         fitting = [pair for pair in self.pairs if pair[1].ndim in orders]
         start = self.random.randrange(len(fitting))
         return fitting[self.random.randrange(start, len(fitting))]
@@ -118,14 +119,14 @@ def _multiple(made):
 
 
 def _moved_on(made):
-    """What is added to by a number of ones."""
+    """Add a number of ones to a value."""
     expr, value = made.one_of()
     more = made.natural(3)
     return expr + 3, made.entrywise(lambda x: made.add(x, more), value)
 
 
 def _length(made):
-    """A multiple by a symbolic axis length."""
+    """Multiply by a symbolic axis length."""
     expr, value = made.one_of()
     symbol, n = made.random.choice([*LENGTHS.items()])
     times = made.natural(n)
@@ -178,7 +179,7 @@ def _running(made):
 
 
 def _taken(made):
-    """Entries at positions on a first axis of length 3."""
+    """Gather entries on a first axis of length 3."""
     expr, value = made.one_of((1, 2))
     if len(value) != 3 or expr.shape[0] != NUMBERED[3]:
         return None
@@ -186,7 +187,7 @@ def _taken(made):
 
 
 def _added_at_positions(made):
-    """The transpose of that."""
+    """Scatter: the transpose of that gather."""
     expr, value = made.one_of((1, 2))
     if len(value) != len(made.places):
         return None

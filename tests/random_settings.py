@@ -1,4 +1,4 @@
-"""How random programs are drawn."""
+"""Settings of random programs."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Expressions as texts, bytes and under other names, and back."""
+"""Round trips of expressions through texts, bytes and other names."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LANGUAGES = ("lippmann", "ricci")
 
 
 def assert_round_trips(expr, data):
-    """What an expression is made of and printed as gives it again; ``data`` are arrays by symbols,
-    of which it has the first."""
+    """Check that an expression is rebuilt from its parts and its texts; ``data`` are arrays by
+    symbols, for its first symbols."""
     e = sympy.sympify(expr)
     names = {s.name: s for s in {*data, *leaves_of(*data, e)}}
     assert pickle.loads(pickle.dumps(e)) == e
@@ -37,7 +37,7 @@ def assert_round_trips(expr, data):
 
 
 def _assert_renamed(e, x):
-    """Another name for a symbol, and back."""
+    """Rename a symbol, and back."""
     other = sympy.Dummy("other", real=True)
     if isinstance(x, se.TensorSymbol):
         other = se.TensorSymbol("other", shape_of(x))
@@ -58,7 +58,7 @@ def _assert_simplified(e, data):
 
 
 def _assert_read_back(e, names, language):
-    """The text in a language, unless that lacks something."""
+    """Write in a language and parse back, unless the language lacks something."""
     try:
         read = se.parse(se.to_text(e, language), names, syntax=language)
     except se.UnsupportedError:

@@ -1,4 +1,4 @@
-"""Semirings and expressions in them, and arrays that are elements."""
+"""Semirings, expressions in them, and arrays of their elements."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ ARGUMENTS = [A, B, C, S, T, u, v, w, c]
 
 
 class Bottleneck:
-    """The widest way: the largest of the smallest."""
+    """The widest path: the largest of the smallest."""
 
     add, multiply = staticmethod(np.maximum), staticmethod(np.minimum)
     zero, one = -np.inf, np.inf
 
 
 class Modular:
-    """Whole numbers modulo 7: every commutative ring is a semiring, and this one isn't
-    idempotent."""
+    """Integers modulo 7: every commutative ring is a semiring, and this one isn't idempotent."""
 
     zero, one = 0, 1
 
@@ -143,8 +142,8 @@ def matches(value, expected, semiring):
 
 
 def hidden_markov_model(steps):
-    """The total weight of all ways through the states: start, moves, and the weight of what is
-    observed at each step."""
+    """Return the total weight of all paths through the states: start, transitions, and emissions at
+    each step."""
     start, moves = se.TensorSymbol("p", m), se.TensorSymbol("M", (m, m))
     seen = se.TensorSymbol("E", (steps, m))
     weight = start * seen[0]

@@ -1,4 +1,5 @@
-"""Pictures: the DOT text is parsed by a parser that isn't ours, and rendered where Graphviz is."""
+"""Drawings: the DOT text is parsed by an independent parser, and rendered where Graphviz is
+installed."""
 
 import doctest
 import itertools
@@ -27,7 +28,7 @@ needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz's d
 
 
 class Picture:
-    """A parsed picture: labels by node, and edges as pairs with their attributes."""
+    """A parsed drawing: labels by node, and edges as pairs with their attributes."""
 
     def __init__(self, e, kind="graph", **options):
         (graph,) = pydot.graph_from_dot_data(se.to_dot(e, kind, **options))
@@ -48,17 +49,17 @@ class Picture:
         return name
 
     def below(self, label):
-        """The labels of the nodes that a node is computed from."""
+        """Return the labels of a node's operands."""
         return sorted(self.labels[b] for a, b in self.edges if self.labels[a] == label)
 
     def at(self, name):
-        """The labels at the other ends of a node's edges, that of a dot being a bullet."""
+        """Return the labels at the other ends of a node's edges; the label of a dot is a bullet."""
         ends = [b if a == name else a for a, b in self.edges if name in (a, b)]
         return sorted(self.labels[end] or "•" for end in ends)
 
 
 def unquoted(text):
-    """What Graphviz shows for a quoted string."""
+    """Return the text that Graphviz shows for a quoted string."""
     if not text.startswith('"'):
         return text
     assert text.endswith('"')
@@ -300,7 +301,8 @@ def test_draw_says_what_is_missing(monkeypatch):
 
 
 def named_everywhere(name):
-    """A picture of each kind, with the name for a tensor, a length, a function and a place."""
+    """Return a drawing of each kind, with the name for a tensor, a length, a function and a
+    position."""
     tensor, scalar = se.TensorSymbol(name, (n,)), Symbol(name + "!")
     sized = se.TensorSymbol("sized", (Symbol(name, integer=True, positive=True),))
     function = Function(name if applicable(name) else "f")
@@ -370,7 +372,8 @@ def test_graphviz_shows_hostile_names_as_they_are():
 
 @pytest.fixture(params=["absent", "stub", "installed"])
 def dot(request, tmp_path, monkeypatch):
-    """Which program dot is on the path: none, a stub that gives an empty picture, or Graphviz's."""
+    """The ``dot`` program on the path: none, a stub that returns an empty picture, or
+    Graphviz's."""
     if request.param == "installed":
         if shutil.which("dot") is None:
             pytest.skip("Graphviz's dot isn't installed")

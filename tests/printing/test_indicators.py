@@ -1,4 +1,4 @@
-"""Comparisons as factors are written in brackets: 1 where they hold, else 0."""
+"""Comparisons as factors are printed as Iverson brackets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors put together are shown by the calls that put them together, and read back."""
+"""Joined tensors are printed as the calls that join them, and parsed back."""
 
 from __future__ import annotations
 

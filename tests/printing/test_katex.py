@@ -36,7 +36,7 @@ NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
 
 
 def refused(formulas):
-    """What KaTeX says about the formulas it can't render, all in one process."""
+    """Return KaTeX's messages about formulas it can't render, all in one process."""
     process = subprocess.run(
         ["node", KATEX / "check.mjs"],
         input=json.dumps([{"name": name, "latex": latex} for name, latex in formulas]),
@@ -50,7 +50,7 @@ def refused(formulas):
 
 
 def formulas_of(name, e):
-    """The LaTeX of an expression in every notation it has."""
+    """Return the LaTeX of an expression in each notation."""
     for notation in NOTATIONS:
         try:
             yield f"{name}, {notation}", se.latex(e, notation=notation)
@@ -84,7 +84,7 @@ def random_programs():
 
 
 def named(templates):
-    """Names of tensors; SymPy's own symbols are printed by SymPy, which escapes nothing."""
+    """Return names of tensors; SymPy's own symbols are printed by SymPy, which escapes nothing."""
     for number, template in enumerate(templates):
         A = se.TensorSymbol(template.replace("{{", "{").replace("}}", "}"), (3, 3))
         made = [A, 2 * se.exp(A) * A**2, se.inv(A).T, A @ A, A[0, 1], A.trace() ** 2, se.logdet(A)]

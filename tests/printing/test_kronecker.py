@@ -1,4 +1,4 @@
-"""Derivatives as matrices of Kronecker products: the formulas, and the values that these have."""
+"""Derivatives as matrices of Kronecker products: formulas and values."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def vec(matrix):
 
 
 def K(rows, columns):
-    """K vec(X) = vec(Xᵀ) for a matrix X."""
+    """Return the commutation matrix: K vec(X) = vec(Xᵀ)."""
     numbers = np.arange(rows * columns).reshape(columns, rows).T
     return np.eye(rows * columns)[vec(numbers.T)]
 

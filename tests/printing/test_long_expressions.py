@@ -1,5 +1,5 @@
-"""What is too long to be read is printed with named parts, in time and length that grow with the
-graph; the definitions are true, and the texts evaluate back."""
+"""Long expressions are printed with named parts, in time and length linear in the graph; the
+definitions are correct, and the texts evaluate back."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def test_short_expressions_have_no_names():
 
 
 def test_where_inside_stock_expressions():
-    """se.latex puts the definitions behind the formula; SymPy's printers can't, so they stand in
-    brackets where they are needed."""
+    """se.latex appends the definitions; SymPy's printers can't, so definitions are printed in
+    brackets in place."""
     f = tanh_network(5).sum()
     ours = se.latex(t * sympy.sin(f))
     assert ours.startswith(r"\begin{aligned} & h_{6} t \\ \text{where } h_{1} & = \tanh")
@@ -136,7 +136,7 @@ def test_where_inside_stock_expressions():
 
 
 def test_names_are_new():
-    """Neither a symbol in the expression nor one of its lengths is called like a part."""
+    """No part is named like a symbol or a length of the expression."""
     h1, h_2 = se.TensorSymbol("h1", n), se.TensorSymbol("h_2", n)
     h = h1
     for weight in weights("W", 5):
@@ -152,7 +152,7 @@ def test_names_are_new():
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Everything is long."""
+    """Treat everything as long."""
     monkeypatch.setattr(naming, "READABLE", 6)
     monkeypatch.setattr(naming, "SMALL", 1)
     monkeypatch.setattr("sympy_einsum.printing.notation.LONG", 8)
@@ -177,7 +177,7 @@ def test_texts_with_names_evaluate_back(eager, seed):
 @pytest.mark.parametrize("style", ["auto", "matrix", "index"])
 @pytest.mark.parametrize("seed", range(RANDOM // 2))
 def test_definitions_are_true(eager, seed, style):
-    """A reader who computes the definitions one after the other gets the value."""
+    """Computing the definitions in order gives the value."""
     generator = (Generator, Matrices)[seed % 2](7000 + seed)
     e, _, _ = generator.expression(2)
     if not isinstance(e, se.TensorExpr):
@@ -196,7 +196,7 @@ def test_definitions_are_true(eager, seed, style):
 
 
 def read(notation, e, data, lengths):
-    """The array that a formula and the definitions behind it stand for."""
+    """Return the array that a formula with its definitions stands for."""
     form = notation.form(e)
     for name, meaning in notation.definitions():
         symbol = name.parts[0] if name.kind == "entry" else name

@@ -1,4 +1,4 @@
-"""Random expressions that mix SymPy's scalars with tensors, nested both ways: all texts of Python
+"""Random expressions that mix SymPy's scalars with tensors, nested both ways: all Python texts
 evaluate back to the value."""
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def test_brackets(e, text):
 
 
 def test_a_matrix_may_be_called_like_sympys_singletons():
-    """``S`` is a covariance; texts once held ``S(1)/2``, a call of the matrix."""
+    """``S`` is a covariance; ``S(1)/2`` in a text would call the matrix."""
     cov = se.TensorSymbol("S", (n, n))
     slope = se.gradient(snp.maximum(cov, A).sum(), cov)
     back = eval(str(slope), {**TYPED, "S": cov})

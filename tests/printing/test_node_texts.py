@@ -1,4 +1,4 @@
-"""Texts of every class of nodes, alone and inside stock expressions; those of str and srepr read
+"""Texts of every class of nodes, alone and inside stock expressions; str and srepr evaluate
 back."""
 
 import sympy

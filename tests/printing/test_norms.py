@@ -1,4 +1,4 @@
-"""Norms are written ‖x‖, wherever a formula is ours; of squares of norms those of matrices."""
+"""Norms are printed ‖x‖ in our formulas, squared norms of matrices likewise."""
 
 from __future__ import annotations
 

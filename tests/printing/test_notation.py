@@ -1,4 +1,4 @@
-"""Which formula is printed for an expression, in all notations and outputs; and that it is true."""
+"""The formula printed for an expression, in all notations and output formats, and its value."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_index_notation_with_matrix_blocks(e, expected):
 
 
 def assert_outputs(e):
-    """All outputs exist in all notations, and MathML is well-formed."""
+    """Check that all outputs exist in all notations, and that MathML is well-formed."""
     for notation in ("auto", "index", "einsum", "star"):
         assert se.latex(e, notation=notation)
         for use_unicode in (True, False):
@@ -304,7 +304,7 @@ def test_pretty():
 
 
 def test_brackets_in_other_notations():
-    """SymPy asks for brackets without knowing the notation."""
+    """SymPy queries brackets without knowing the notation."""
     squared = A.trace() ** 2
     assert se.latex(squared, notation="index") == r"\left(\sum_{i} A_{ii}\right)^{2}"
     assert se.latex(squared, notation="einsum") == r"\#\left(ii \to ;\, A\right)^{2}"
@@ -372,7 +372,7 @@ def test_names():
 
 
 def test_index_letters_avoid_names():
-    """A summed index is never called like something else in the formula."""
+    """A summed index never has the name of something else in the formula."""
     i_tensor, j_scalar = tensor("i", m, n, k), Symbol("j")
     assert se.latex(j_scalar * i_tensor) == r"j i_{klm}"
     assert se.latex(T[i], notation="index") == "T_{i,j,k}"
@@ -380,7 +380,7 @@ def test_index_letters_avoid_names():
 
 
 def test_index_letters_avoid_what_stands_around():
-    """... lengths that are printed among it, in formulas of ours and of SymPy's printers."""
+    """Nor that of a length printed in it, by our printers and SymPy's."""
     i, j = symbols("i j", integer=True, positive=True)
     cube = tensor("T", i, j, 3)
     mean = r"\frac{\sum_{klm} T_{klm}}{3 i j}"
@@ -396,7 +396,7 @@ def test_index_letters_avoid_what_stands_around():
 
 @pytest.mark.slow
 def test_big_graphs_are_told_with_names():
-    """A text grows with the graph, not with the paths in it; nothing is left out."""
+    """A text grows with the graph, not with the number of paths; nothing is left out."""
     shared = x
     for _ in range(60):
         shared = se.sin(shared * shared + shared)
@@ -469,7 +469,7 @@ def assert_true_formulas(generator, depth):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_formulas_are_true(seed):
-    """What a reader computes from the formula is the value, in three notations."""
+    """Evaluating the formula gives the value, in three notations."""
     assert_true_formulas(Generator(1000 + seed), 2)
 
 

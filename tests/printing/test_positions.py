@@ -1,4 +1,4 @@
-"""Positions read as positions: entries, slices, what is placed among zeros, running sums."""
+"""Positions in formulas: entries, slices, zero padding, running sums."""
 
 import numpy as np
 import pytest
@@ -147,7 +147,7 @@ def test_pictures_of_sums():
 
 
 def test_the_text_of_a_convolution_evaluates_back():
-    """Python reads n/2 - 1/2 as n/2 - 0.5; a position is a number nonetheless."""
+    """Python reads n/2 - 1/2 as n/2 - 0.5; a position stays a number."""
     b, c = se.tensors("b c", n)
     e = se.convolve(b[::-1], c, "same")
     assert "floor(n/2 - 1/2)" in str(e)

@@ -1,5 +1,4 @@
-"""``str`` is what one would type and evaluates back to the same value; ``srepr`` to the very same
-object."""
+"""``str`` evaluates back to the same value, ``srepr`` to the same object."""
 
 import re
 
@@ -155,7 +154,7 @@ def test_spellings(typed, text):
 
 
 def assert_exact(e, names=()):
-    """Both texts evaluate back; nested in stock expressions too."""
+    """Check that both texts evaluate back, also nested in stock expressions."""
     if not isinstance(e, se.TensorExpr):
         return
     typed = {**TYPED, **{s.name: s for s in names}}
@@ -186,7 +185,7 @@ MATRIX_TEXTS = ["A", "C", "A.T", "x", "y", "(x - y)", "(A - C)", "A @ x", "x @ A
 @pytest.mark.parametrize("right", MATRIX_TEXTS)
 @pytest.mark.parametrize("last", ["x", "A", "(A + C)", "A.T"])
 def test_products_are_exact(left, right, last):
-    """Chains of @, and numbers in front of them."""
+    """Chains of @, with numbers in front of them."""
     for text in (f"({left}) @ ({right})", f"({left}) @ (({right}) @ {last})"):
         try:
             e = eval(text, {**TYPED, **NAMES})
@@ -202,7 +201,7 @@ def test_products_are_exact(left, right, last):
 
 
 def test_code_printers():
-    """Generated code doesn't go through str."""
+    """Generated code doesn't depend on str."""
     for e in (t * (x @ A @ x), 1 / (x @ x), se.exp(A @ x)):
         function = sympy.lambdify([t, A, x], e, "numpy")
         own = se.lambdify([t, A, x], e)

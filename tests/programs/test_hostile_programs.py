@@ -1,4 +1,4 @@
-"""Texts that would do harm if they were executed, or take forever: a ParseError, soon."""
+"""Harmful or endless programs as text: a ParseError in bounded time."""
 
 import builtins
 import time
@@ -92,7 +92,8 @@ BODIES = [
 
 
 def outcome(text, **options):
-    """The error of a text that is read, None if there is none; nothing is executed, and soon."""
+    """Return the error of parsing a text, None without one; nothing is executed, in bounded
+    time."""
 
     def refuse(*args, **options):
         raise AssertionError(f"executed {args[0]!r}")

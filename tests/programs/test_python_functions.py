@@ -1,4 +1,5 @@
-"""Functions of Python, read and written: derivatives against JAX, second ones of our own text."""
+"""Python functions, parsed and written: derivatives against JAX, second derivatives from our own
+text."""
 
 import numpy as np
 import pytest
@@ -14,14 +15,14 @@ from sympy_einsum.programs import PythonFunction
 
 
 def run(text, name="f", np=np):
-    """A function that a text defines, executed by Python."""
+    """Return a function that a text defines, executed by Python."""
     space = {"np": np, **{key: getattr(np, key) for key in ("sin", "cos", "exp", "log", "sqrt")}}
     exec(text, space)
     return space[name]
 
 
 def data(args, seed):
-    """Numbers and arrays for symbols; square matrices are well conditioned."""
+    """Return numbers and arrays for symbols; square matrices are well conditioned."""
     rng = np.random.default_rng(seed)
     shapes = [tuple(map(int, getattr(arg, "shape", ()))) for arg in args]
     arrays = [rng.uniform(0.5, 1.5, shape) for shape in shapes]
@@ -35,7 +36,7 @@ def flat(value):
 
 
 def slope(function, x, dx, h=1e-5):
-    """The central difference of a function in a direction."""
+    """Return the central difference of a function in a direction."""
     above, below = (
         flat(function(*[a + s * b for a, b in zip(x, dx, strict=True)])) for s in (h, -h)
     )
@@ -43,8 +44,8 @@ def slope(function, x, dx, h=1e-5):
 
 
 def check(f, function, oracle):
-    """Values, both derivatives, and the second one of a function that was read, against a function
-    of NumPy's and one of JAX's, if any."""
+    """Compare values, first derivatives, and the second derivative from parsed text, with a
+    function of NumPy's and one of JAX's, if any."""
     x, dx = data(f.args, 3), data(f.args, 4)
     value = function(*x)
     texts = {kind: se.codegen(f, kind=kind) for kind in ("function", "jvp", "vjp")}
@@ -172,7 +173,7 @@ def test_texts_of_random_programs_read_back(kind, made):
     ],
 )
 def test_generated_text_reads_back_with_its_supporting_functions(make):
-    """Whichever of them a text brings along, the values are the same."""
+    """The values don't depend on which helper functions a text contains."""
     X = se.TensorSymbol("X", (3, 2))
     e = make(X)
     text = se.codegen(X, e, check=False)

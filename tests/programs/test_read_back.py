@@ -1,4 +1,5 @@
-"""What generated code brings along is read by what it means: derivatives of our own output."""
+"""Helper functions in generated code are recognised when it is parsed: derivatives of our own
+output."""
 
 import numpy as np
 import pytest

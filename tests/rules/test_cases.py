@@ -51,7 +51,7 @@ WRONG = [
 # Some equations don't hold since one side isn't defined.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_a_rule_is_not_for(rules, rule):
-    """An equation that doesn't hold, and isn't made."""
+    """An equation that doesn't hold isn't applied."""
     one, other = (as_operand(eval(text, dict(LETTERS))) for text in rule.wrong.split(" = "))
     assert getattr(one, "shape", ()) == getattr(other, "shape", ())
     results = [rewriting.Run(rules).result(side) for side in (one, other)]

@@ -1,4 +1,4 @@
-"""Deltas times small cores: what is found, and what is computed with it against dense algebra."""
+"""Deltas times small cores: recognised, and computed with, against dense algebra."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ LEAVES = [a, x, X, U, V, A, B, C, D, T, w, R, G, P, Q]
 
 
 def numbers(lengths=LENGTHS):
-    """A value for each leaf."""
+    """Return a value for each leaf."""
     rng = np.random.default_rng(0)
     shapes = [[int(length.subs(lengths)) for length in leaf.shape] for leaf in LEAVES[1:]]
     return [1.5, *[rng.normal(size=shape) for shape in shapes]]

@@ -1,4 +1,5 @@
-"""Conditions in derivatives: like terms collected, positive factors divided out, ties as before."""
+"""Conditions in derivatives: like terms are collected, positive factors divided out, ties
+preserved."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Logarithms and signs of determinants whose values no float holds."""
+"""Logarithms and signs of determinants whose values overflow."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_backends(backend):
 
 
 def test_formulas_stay_as_they_are():
-    """Only numbers are computed so."""
+    """The rewrite is for numerical code only."""
     e = se.log(w * se.det(F))
     assert se.simplify(e) == e
 

@@ -1,4 +1,4 @@
-"""Matrices that are declared diagonal: their algebra, and code without matrix products."""
+"""Matrices declared diagonal: their algebra, and code without matrix products."""
 
 from __future__ import annotations
 

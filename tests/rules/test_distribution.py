@@ -1,4 +1,4 @@
-"""Sums in products: when they are multiplied out."""
+"""Distribution of products over sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of multiples and of functions, entry by entry: what isn't rearranged, and what is."""
+"""Elementwise functions of multiples and of functions: which are rewritten, and which aren't."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ WITHOUT_DEFAULT = {
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
 @pytest.mark.parametrize("name", WITHOUT_DEFAULT)
 def test_choices_without_a_default_are_nan_outside_of_their_branches(name, backend):
-    """Their derivatives too; SymPy's own code of the same scalar is the reference."""
+    """Their derivatives too; SymPy's code of the same scalar is the reference."""
     if backend == "jax":
         pytest.importorskip("jax")
     body, z = WITHOUT_DEFAULT[name], se.TensorSymbol("z", len(POINTS))

@@ -1,4 +1,4 @@
-"""What is constant along the axes of a maximum stands outside of it."""
+"""Terms constant along the axes of a maximum move out of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ x, y, A = se.TensorSymbol("x", m), se.TensorSymbol("y", n), se.TensorSymbol("A",
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("axis", [0, 1, 2, (0, 2), (1, 2), None])
 def test_values_and_derivatives(name, axis):
-    """Of what is constant along some of the axes and of others, and of ties."""
+    """Terms constant along some of the axes and along others, and ties."""
     rng = np.random.default_rng(1)
     total = T + 2 * x[:, None, None] + snp.expand_dims(A, 1) + y[None, :, None] + 3
     f = getattr(snp, name)(total, axis=axis)

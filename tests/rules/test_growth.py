@@ -1,5 +1,5 @@
-"""Products of many operands: the work of every operation grows as their number does. Work is
-counted in function calls, never in seconds."""
+"""Products of many operands: the work of every operation is linear in their number. Work is counted
+in function calls, never in seconds."""
 
 import itertools
 from functools import partial
@@ -79,7 +79,7 @@ def nested_inverses(count):
 
 
 def squares(count):
-    """y ← y², y ← sin(y) y, exponential as a tree."""
+    """Iterate y ← y², y ← sin(y) y: exponential as a tree."""
     h = A * fresh(1, 2)[0]
     for j in range(count):
         h = se.sin(h) * h if j % 2 else h * h
@@ -164,8 +164,8 @@ def test_a_gradient_of_a_long_product_has_a_constant_times_its_operands(graph):
 @pytest.mark.parametrize("count", [17, 20, 33])
 @pytest.mark.parametrize("kind", ["chain", "repeated", "tree", "entries", "scalars"])
 def test_derivatives_of_long_products_are_right(kind, count):
-    """Against central differences, by operands that occur many times, transposed and on diagonals
-    too."""
+    """Against central differences, by operands that occur many times, also transposed and on
+    diagonals."""
     rng = np.random.default_rng(count)
     C, y = se.TensorSymbol("C", (3, 3)), se.TensorSymbol("y", (3,))
     D = se.TensorSymbol("D", (3, 3))

@@ -1,4 +1,5 @@
-"""Inverses in products: what hangs on the index between keeps them apart."""
+"""Inverses in products: other factors on the index between two inverses keep these from
+cancelling."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""What SymPy simplifies for positive and real symbols when it builds an expression, tensors do."""
+"""Simplifications that SymPy makes for positive and real symbols when it builds an expression hold
+for tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The normal form: each rule by a case and by numbers, uniqueness, cost, what it mustn't do."""
+"""The normal form: each rule by a case and by numbers, uniqueness, cost, and rewrites that must not
+happen."""
 
 import random
 from collections import Counter
@@ -43,7 +44,7 @@ def value(expr):
 
 
 def lengths_in(expr, used):
-    """Lengths that no argument tells."""
+    """Return lengths that no argument determines."""
     told = {length for symbol in used for length in getattr(symbol, "shape", ())}
     return {length: number for length, number in LENGTHS.items() if length not in told}
 
@@ -233,7 +234,7 @@ def test_random_products_keep_their_value(made):
 
 
 def flat_product(choice):
-    """Operands, their labels and the output of a random product over three lengths."""
+    """Return operands, their labels and the output of a random product over three lengths."""
     size = dict(zip("ijklpq", (n, n, m, m, k, k), strict=True))
     operands = []
     for number in range(choice.randint(2, 5)):
@@ -248,7 +249,7 @@ def flat_product(choice):
 
 
 def written(choice, operands, output, size):
-    """The product written in a random way: renamed, reordered, nested, deltas split off."""
+    """Write a product in a random way: renamed, reordered, nested, deltas split off."""
     operands = [(tensor, list(labels)) for tensor, labels in operands]
     fresh = iter("abcdefghrstuvwxyz")
     rename = dict(zip("ijklpq", choice.sample("ABCDEFGHKLMN", 6), strict=True))
@@ -527,6 +528,6 @@ def test_a_quotient_by_a_diagonal_is_none_by_the_matrix():
 
 
 def test_a_quotient_with_what_others_need_stays():
-    """A summed index that occurs elsewhere too is no part of the denominator."""
+    """A summed index that occurs elsewhere is no part of the denominator."""
     e = se.einsum("ij,j,i,jk->ik", A, x, 1 / (A @ x), B)
     assert se.simplify(e) == e

@@ -1,4 +1,4 @@
-"""What is repeated along an axis is computed, and written, without that axis."""
+"""Axes along which a value is repeated are left out of computations and formulas."""
 
 from __future__ import annotations
 

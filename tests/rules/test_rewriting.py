@@ -1,4 +1,4 @@
-"""How rules are found and what nodes remember of them."""
+"""The lookup of rules, and the memory of nodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def logistic(tag=""):
 
 @pytest.fixture
 def tried(monkeypatch):
-    """The rules that were applied to nodes, in vain or not."""
+    """Return the rules that were tried on nodes."""
     found = []
     search = Run._apply_rules
 
@@ -94,7 +94,7 @@ def test_few_rules_are_tried_for_a_hessian(tried):
 
 
 def test_the_surroundings_of_a_node_are_no_part_of_it():
-    """What others use too stays closed in the one graph, and is opened in the other."""
+    """A shared node is a barrier in one graph, and inlined in another."""
     A, B = se.tensors("A B", n, n)
     x = se.TensorSymbol("x", n)
     alone, both = A @ (B @ x), [A @ (B @ x), B @ x]
@@ -104,7 +104,7 @@ def test_the_surroundings_of_a_node_are_no_part_of_it():
 
 
 def test_what_a_run_has_been_at_is_simplified_again():
-    """What a node became on the way is a node of its own behind it."""
+    """An intermediate form of a node is a node of its own afterwards."""
     A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
     both = [A.inv() @ (A @ se.log(se.exp(x))), A.inv() @ (A @ x)]
     assert se.simplify(both) == [x, x]

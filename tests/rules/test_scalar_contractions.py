@@ -1,4 +1,4 @@
-"""Products without axes, multiplied out."""
+"""Distribution of products without axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is cut is computed where it is cut."""
+"""Slices are pushed down to operands."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_entry_takes_no_memory():
 
 
 def test_sums_of_entries_and_zeros_beside_them_are_no_cuts():
-    """cos(0) is no 0, and the cosine of a sum no sum of cosines."""
+    """cos(0) isn't 0, and the cosine of a sum isn't the sum of cosines."""
     w = se.TensorSymbol("w", 6)
     windows, placed = se.Positions(8, 0, (1, 1), (6, 3)), se.Delta(8)[1:-1]
     among = np.zeros(8)

@@ -1,4 +1,4 @@
-"""What people type: names, forms of arguments and options that NumPy and SymPy have too."""
+"""Names, forms of arguments and options of NumPy and SymPy."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_numpys_names_are_at_hand(name):
 
 
 def test_what_is_public_is_no_module_in_disguise():
-    """``se.reshape(…)`` used to be "'module' object is not callable"."""
+    """``se.reshape(…)`` must not raise "'module' object is not callable"."""
     modules = {name for name in dir(se) if inspect.ismodule(getattr(se, name))}
     functions = {name for name, value in vars(snp).items() if inspect.isfunction(value)}
     assert not modules & functions

@@ -1,5 +1,5 @@
-"""Values that are right as mathematics come out as numbers: losses, their gradients and Hessians at
-arguments where exp overflows and digits cancel, against mpmath and JAX, whatever is shared."""
+"""Numerical stability of losses, gradients and Hessians where exp overflows and digits cancel,
+against mpmath and JAX, with any sharing."""
 
 import mpmath
 import numpy as np
@@ -61,7 +61,7 @@ def divergence(z, y, w):
 
 
 def weighted(function):
-    """Σ w f(z)."""
+    """Return Σ w f(z)."""
     return lambda z, y, w: dot(w, [function(a) for a in z])
 
 
@@ -74,7 +74,7 @@ def focal(z, y, w):
 
 
 def whole(function):
-    """Applied by one elementwise body."""
+    """Apply by one elementwise body."""
     return se.elementwise(function, z, y)
 
 
@@ -201,7 +201,7 @@ WEIGHTS = [0.5, 1.5, 2.5]
 
 
 def with_derivatives(function, point, target):
-    """A function's value, gradient and Hessian, by differences that lose hundreds of digits."""
+    """Return a function's value, gradient and Hessian, by differences with hundreds of digits."""
     with mpmath.workdps(120):
         y, w = [[mpmath.mpf(a) for a in own] for own in (target, WEIGHTS)]
         h = mpmath.mpf(10) ** -35
@@ -221,7 +221,8 @@ def with_derivatives(function, point, target):
 
 
 def assert_stable(found, expected, label, precision=1e-10):
-    """The value to so many digits, derivatives to so many of the largest or of one."""
+    """Compare the value to a number of digits, and derivatives to a number of digits of the largest
+    or of one entry."""
     assert np.isfinite(found[0]), label
     slack = 1e-80  # that of the reference
     assert abs(found[0] - expected[0]) <= precision * abs(expected[0]) + slack, (
@@ -295,7 +296,7 @@ def logs(a, axis):
 
 
 def both(a, b):
-    """Binary cross-entropy entry by entry."""
+    """Return the binary cross-entropy entry by entry."""
     jax = jax64()
     return b * jax.nn.softplus(-a) + (1 - b) * jax.nn.softplus(a)
 
@@ -426,7 +427,7 @@ def test_matrices(name):
 
 
 def test_sharing_and_size_change_nothing():
-    """Beyond the size of graphs that are simplified, and whatever the other outputs are."""
+    """Beyond the size of graphs that are simplified, and with any other outputs."""
     parts = se.tensors(" ".join(f"x{i}" for i in range(LARGE_GRAPH // 8)), n)
     loss = sum([(se.log(1 - se.sigmoid(x)) * y).sum() - se.log(se.softmax(x))[0] for x in parts])
     outputs = [loss, *se.gradient(loss, list(parts)), se.softmax(parts[0]), se.sigmoid(parts[1])]
@@ -520,7 +521,7 @@ def test_scalars(name):
     ],
 )
 def test_forms(expr, expected):
-    """Of pairs in longer sums and products, of multiples, and of what is no product by entries."""
+    """Pairs in longer sums and products, multiples, and products that aren't entrywise."""
     assert stabilise([expr])[0] == [expected]
 
 
@@ -585,7 +586,7 @@ def test_of_a_tensor_scalar():
 
 
 def test_as_it_is_written():
-    """Nothing is looked for where optimize=False asks for that."""
+    """With optimize=False no stable form is searched for."""
     f = se.lambdify([z], se.log(1 - s), optimize=False)
     with np.errstate(divide="ignore"):
         assert f(np.array([40.0]))[0] == -np.inf
@@ -659,7 +660,7 @@ RISK = np.triu(np.ones((3, 3)))
 
 
 def partial_likelihood(risk, e, d):
-    """Σ d_i log Σ_j R_ij exp(e_j) with gradient and Hessian, in many digits."""
+    """Return Σ d_i log Σ_j R_ij exp(e_j) with gradient and Hessian, in many digits."""
     with mpmath.workdps(800):
         E = [mpmath.exp(mpmath.mpf(float(a))) for a in e]
         totals = [mpmath.fsum([r * a for r, a in zip(row, E, strict=True)]) for row in risk]
@@ -729,7 +730,7 @@ def test_factors_are_tried_in_pairs_if_they_have_something_in_common(product, tr
 
 
 def test_a_factor_that_occurs_in_the_exponent_is_kept():
-    """Beside a slope of a power, which is right where the base is 0."""
+    """Beside the derivative of a power, which is correct at base 0."""
     s = se.TensorSymbol("s", ())
     for f in (
         s * (1 + 4 * s**2) ** (se.tanh(s) - 2) * se.tanh(s),
@@ -740,7 +741,7 @@ def test_a_factor_that_occurs_in_the_exponent_is_kept():
 
 
 def test_no_form_is_one_function_of_a_multiple():
-    """These aren't looked up."""
+    """Such functions aren't looked up."""
     tables = (core.STABLE_NAMES, core.DERIVATIVE_NAMES, core.NUMERIC_NAMES, core.REFLECTED_NAMES)
     forms = [form.as_coeff_Mul()[1] for table in tables for form in table]
     assert not [form for form in forms if matching._is_of_multiple(form)]

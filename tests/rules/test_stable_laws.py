@@ -1,5 +1,5 @@
 """Stable forms of any number of terms and arguments, and of quotients with a removable singularity:
-values, gradients and Hessians against mpmath, of tensors and of scalars."""
+values, gradients and Hessians against mpmath, of tensors and scalars."""
 
 import mpmath
 import numpy as np
@@ -24,7 +24,7 @@ def normal(x):
 
 
 def step_of(f):
-    """log(f(x + 1) - f(x)) of a distribution function, in the tail where it is small."""
+    """Return log(f(x + 1) - f(x)) of a distribution function, in the tail where it is small."""
     return lambda x: mpmath.log(f(x + 1) - f(x) if x < 0 else f(-x) - f(-x - 1))
 
 
@@ -118,7 +118,8 @@ CASES = {
 
 
 def exact(function, point):
-    """A function's value and two derivatives, by differences of many digits; at 0 those beside."""
+    """Return a function's value and two derivatives, by differences with many digits; at 0 those
+    nearby."""
     with mpmath.workdps(900):
         h = mpf(10) ** -40
         x = mpf(point) or mpf(10) ** -160
@@ -128,7 +129,7 @@ def exact(function, point):
 
 
 def of_tensor(expr):
-    """The expression of a stock symbol, of a tensor, made by operators node by node."""
+    """Build the expression of a stock symbol for a tensor, by operators node by node."""
     if not expr.has(t):
         return expr
     args = [of_tensor(arg) for arg in expr.args]
@@ -169,7 +170,7 @@ def test_value_and_two_derivatives(name):
 @pytest.mark.filterwarnings("ignore:(overflow|divide by zero) encountered:RuntimeWarning")
 @pytest.mark.parametrize("kind", ["tensor", "scalar"])
 def test_complementary_log_log(kind):
-    """The probability of an event, and its score, of a rate that overflows or underflows."""
+    """The probability of an event, and its score, for a rate that overflows or underflows."""
     f, points = log(1 - exp(-exp(t))), np.array([-800.0, -40.0, -1.0, 3.0, 800.0])
     if kind == "tensor":
         tensor = of_tensor(f)
@@ -199,7 +200,7 @@ def test_a_root_less_a_number(factor, kind):
 @pytest.mark.parametrize("kind", ["tensor", "scalar"])
 @pytest.mark.parametrize("name", ["ndtr", "erf"])
 def test_hazard_rates(name, kind):
-    """A density over what is left of its distribution, in the tail: two derivatives."""
+    """A density over the survival function, in the tail: two derivatives."""
     f, function = {
         "ndtr": (
             exp(-(t**2) / 2) / (1 - se.ndtr(t)),
@@ -315,7 +316,8 @@ def test_entropies_at_zero(kind):
 
 
 def student(v, loggamma, log, log1p):
-    """The logarithm of Student's density at 2, up to a constant, by its degrees of freedom."""
+    """Return the logarithm of Student's density at 2, up to a constant, by its degrees of
+    freedom."""
     tail = (v + 1) / 2 * log1p(4 / v)
     return loggamma((v + 1) / 2) - loggamma(v / 2) - log(v) / 2 - tail
 
@@ -352,7 +354,7 @@ SHARED = {
 
 @pytest.mark.parametrize("name", SHARED)
 def test_digits_of_what_others_share(name):
-    """A value is as exact beside what shares a part with it as it is alone."""
+    """A value is as accurate beside expressions that share a part with it as it is alone."""
     f, others, point, function = SHARED[name]
     with mpmath.workdps(60):
         expected = pytest.approx(float(function(mpf(point))), rel=1e-9, abs=0)

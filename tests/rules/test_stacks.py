@@ -45,7 +45,7 @@ def power(matrices, exponent=p):
 
 
 def each(weights, matrices):
-    """Matrices times a weight each."""
+    """Multiply matrices by a weight each."""
     return se.einsum("i,ijk->ijk", weights, matrices)
 
 
