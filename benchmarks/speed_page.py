@@ -61,10 +61,10 @@ def _against_peers(rows: Rows) -> str:
     text = (
         f"The best of our backends takes {geometric_mean([*raced.values()]):.2f} times as long as "
         f"the best other library (geometric mean of {len(raced)} cases and sizes) and is "
-        f"slower in {len(behind)}"
+        f"slower in {len(behind)} of them"
     )
-    shown_cases = "; ".join(f"{name} {shown(ratio)}" for ratio, name in behind[:5])
-    return f"{text}, by the largest ratio in {shown_cases}." if behind else f"{text}."
+    shown_cases = "; ".join(f"{name} ({shown(ratio)} times)" for ratio, name in behind[:5])
+    return f"{text}, most in {shown_cases}." if behind else f"{text}."
 
 
 def speed_panels(rows: Rows) -> list[Panel]:

@@ -198,7 +198,7 @@ def _check(given: Shape, taken: Shape) -> None:
 
 
 def linearize(f: Listed, x: Listed) -> LinearMap:
-    """Linearize an expression: return its derivative by a variable as a linear map of tangents.
+    """Return the derivative of an expression with respect to a variable as a linear map.
 
     Lists of expressions and of variables give a map between lists of tensors.
 

@@ -73,7 +73,7 @@ def as_variable(value: object) -> Operand:
     if isinstance(value, (TensorSymbol, Symbol)):
         return value
     raise TensorError(
-        f"can't differentiate by {str(value)[:80]}, of type {type(value).__name__}; "
+        f"can't differentiate with respect to {str(value)[:80]}, of type {type(value).__name__}; "
         "give a TensorSymbol or a Symbol"
     )
 
@@ -168,7 +168,7 @@ def diff(
     result = y
     names = _expand_counts(variables)
     if not variables:
-        raise TensorError("diff needs at least one variable to differentiate by")
+        raise TensorError("diff needs at least one variable")
     steps: list[Step] = []
     derivations = []
     for variable in names:
@@ -343,9 +343,9 @@ def gradient(
     simplify: bool | None = None,
     trace: bool = False,
 ) -> Operand | list[Operand] | tuple[Operand | list[Operand], Trace]:
-    """Compute the gradient of a scalar by a tensor, or by each of a list in one joint sweep; with
-    ``trace=True`` a pair of it and the steps, as for :func:`diff`. Of a scalar both layouts are
-    one.
+    """Compute the gradient of a scalar with respect to a tensor, or to each of a list in one joint
+    sweep; with ``trace=True`` a pair of it and the steps, as for :func:`diff`. Both layouts of a
+    gradient are the same.
 
     Raises
     ======

@@ -128,15 +128,16 @@ def _check_data(node: Operand, symbols: Sequence[Operand]) -> None:
     if clash:
         where = f"{type(node).__name__} of shape {node.shape}" if is_tensor else f"{node}"
         raise UnsupportedError(
-            f"no derivative by {min(clash, key=str)}: it is an axis length or a position in {where}"
+            f"no derivative with respect to {min(clash, key=str)}: it is an axis length or a "
+            f"position in {where}"
         )
 
 
 def _check_positions(node: OneHot, variables: Collection[Operand]) -> None:
     if node.indices in variables:
         raise UnsupportedError(
-            f"no derivative by {node.indices}: its entries are positions on an axis of length "
-            f"{node.length}: integers have no derivative"
+            f"no derivative with respect to {node.indices}: its entries are positions on an axis "
+            f"of length {node.length}: integers have no derivative"
         )
 
 

@@ -93,12 +93,18 @@ class Kernels(dict[np.dtype, Any]):
         try:
             function.compile(tuple(types))
         except numba.core.errors.NumbaError as error:
-            raise UnsupportedError(
-                f"no code of Numba for numbers of type {kind} in these expressions: complex ones "
-                "have no order, for one; use another backend"
-            ) from error
+            raise UnsupportedError(self._refusal(kind)) from error
         function.disable_compile()
         return function
+
+    def _refusal(self, kind: np.dtype) -> str:
+        """Return the error message where Numba can't compile the kernel."""
+        message = f"Numba can't compile these expressions for numbers of type {kind}"
+        if self.is_complex:
+            message += ": a complex constant makes all numbers complex, and those can't be compared"
+        elif kind.kind == "c":
+            message += ": complex numbers can't be compared"
+        return f"{message}; use another backend, such as 'numpy'"
 
     @staticmethod
     def _type(numba: Any, order: int, kind: np.dtype) -> Any:

@@ -40,8 +40,8 @@ class Row:
     function : a subclass of ``sympy.Function``, or a function that returns an expression
     code : its code in the names of NumPy and SciPy
     on : its code for particular backends, by their name; ``"math"`` is Python's module
-    derivative : the derivative by each argument as a function of the arguments, where SymPy's is
-        missing, wrong at some points or a distribution (DiracDelta)
+    derivative : the derivatives with respect to the arguments, as a function of these, where
+        SymPy's is missing, wrong at some points or a distribution (DiracDelta)
     definition : the textbook's formula as a function of the arguments, by which numbers are
         evaluated: exact, but neither stable nor defined everywhere
     numpy, scipy, matrixcalculus : its names there, separated by blanks

@@ -45,8 +45,8 @@ def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
 def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Return the largest entries over some axes, by default over all.
 
-    The derivative of ``max(x)`` by x is tie-averaged: 1 over the number of largest entries at each
-    of them, and 0 elsewhere.
+    The derivative of ``max(x)`` is tie-averaged: 1 over the number of largest entries at each of
+    them, and 0 elsewhere.
 
     Raises ShapeError for an axis out of range or without entries.
 
@@ -230,7 +230,7 @@ def _positions_along(
 def sort(A: TensorLike, axis: int | None = -1) -> Operand:
     """Sort the entries along an axis in ascending order; for None all entries.
 
-    The derivative by A is the inverse permutation. ``sort(x)[-k:]`` are the k largest entries.
+    The derivative is the inverse permutation. ``sort(x)[-k:]`` are the k largest entries.
     Raises ShapeError for an axis out of range, and for a scalar.
 
     >>> import sympy_einsum as se

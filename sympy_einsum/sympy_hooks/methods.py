@@ -281,11 +281,11 @@ class Methods(Operators, AlgebraHooks):
         trace: bool = False,
         evaluate: bool = True,
     ) -> Operand | tuple[Operand, Trace]:
-        """Return the derivative by some variables, of shape self.shape + the variables' shapes; a
-        number after a variable says how often. Options are those of ``sympy_einsum.diff``;
-        ``evaluate`` is SymPy's, and means nothing here.
+        """Return the derivative with respect to some variables, of shape self.shape + the
+        variables' shapes; a number after a variable says how often. Options are those of
+        ``sympy_einsum.diff``; ``evaluate`` is SymPy's, and means nothing here.
 
-        Raises UnsupportedError where there is no derivative: by axis lengths and positions.
+        Raises UnsupportedError for axis lengths and positions, which no derivative exists for.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", (3,))

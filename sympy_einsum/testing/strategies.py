@@ -192,8 +192,8 @@ def expressions(
 
 @st.composite
 def derivatives(draw: Any, /, **options: Any) -> tuple[Operand, TensorSymbol, Operand]:
-    """Draw random expressions, a tensor in each and the derivative by it; options are those of
-    :func:`programs`.
+    """Draw random expressions, a tensor in each and the derivative with respect to it; options are
+    those of :func:`programs`.
 
     Examples
     ========

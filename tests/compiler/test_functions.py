@@ -11,7 +11,7 @@ from threading import Barrier, Thread
 import numpy as np
 import opt_einsum
 import pytest
-from sympy import symbols
+from sympy import KroneckerDelta, symbols
 
 import sympy_einsum as se
 import sympy_einsum.compiler.lowering.pairwise
@@ -357,6 +357,12 @@ def test_hostile_names_stay_out(backend):
         assert "raise SystemExit" not in line or line.strip().startswith("('")
         assert "touch" not in line or line.strip().startswith("('")
     compile(text, "generated", "exec")
+
+
+def test_an_argument_that_is_no_number_has_no_code():
+    i, j = symbols("i j", integer=True)
+    with pytest.raises(se.UnsupportedError, match=r"KroneckerDelta with the argument \(0, 3\)"):
+        se.lambdify([i, j], KroneckerDelta(i, j, (0, 3)))
 
 
 def test_large_constants_have_no_text():

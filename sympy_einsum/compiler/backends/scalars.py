@@ -35,7 +35,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.mul import _keep_coeff
 from sympy.core.relational import Relational
 from sympy.functions.elementary.miscellaneous import Max, Min, MinMaxBase
-from sympy.logic.boolalg import And, BooleanAtom, BooleanFunction, Or
+from sympy.logic.boolalg import And, Boolean, BooleanAtom, BooleanFunction, Or
 from sympy.printing.codeprinter import PrintMethodNotImplementedError
 from sympy.printing.numpy import SciPyPrinter
 
@@ -281,6 +281,12 @@ class _Scalars:
         if isinstance(expr, AppliedUndef) or (isinstance(expr, UserFunction) and spelling is None):
             function = quote(self._functions.name(type(expr)))
             return quote("{0}({*1})", function, [self.code(arg) for arg in expr.args])
+        other = next((arg for arg in expr.args if not isinstance(arg, (Expr, Boolean))), None)
+        if other is not None:
+            raise UnsupportedError(
+                f"no numerical code for {type(expr).__name__} with the argument {other}, which is "
+                "no number; write it as a function of numbers, such as a Piecewise"
+            )
         if spelling is None:
             kind: Any = type(expr)
             spelling = _by_sympy(kind, len(expr.args))
