@@ -11,7 +11,7 @@ from sympy import Array, Basic, Expr, Float, sympify
 
 from .compiler import lambdify
 from .convert import as_explicit
-from .core import TensorError, UnsupportedError, postorder, transform
+from .core import TensorError, UnsupportedError, postorder, transform, tuning
 from .expressions import (
     Constant,
     Einsum,
@@ -24,9 +24,6 @@ from .expressions import (
     rebuild,
     shape_of,
 )
-
-# Sums and matrices of more terms are computed in floating point.
-MAX_TERMS = 20_000
 
 # A value: an exact number or array of SymPy's, or one of floats.
 Value: TypeAlias = Expr | Array | float | complex | np.ndarray
@@ -135,7 +132,7 @@ def _is_exact(expr: Operand) -> bool:
             terms += prod(map(int, lengths))
             if isinstance(node, Constant) and not node.is_exact and node.array.dtype.kind in "fc":
                 return False
-    return terms <= MAX_TERMS
+    return terms <= tuning.MAX_EXACT_TERMS
 
 
 def floats(expr: Operand) -> Value:

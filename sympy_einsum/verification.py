@@ -13,7 +13,7 @@ from sympy import Add, Expr, I, Integer, S, Symbol, cos, cosh, exp, flatten, sin
 from .analysis import is_diagonal
 from .calculus import diff
 from .compiler import lambdify
-from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid
+from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid, tuning
 from .evaluation import exact_value
 from .expressions import (
     MatrixFunction,
@@ -33,20 +33,6 @@ from .expressions import (
 )
 from .operations import add, diag, multiply
 from .rules import entry_of, normal_form, stabilise
-
-TOLERANCE = 1e-5
-# Steps of finite differences that are tried, each half of the one before.
-HALVINGS = 24
-# Sets of random data that are tried for each that is used.
-ATTEMPTS = 20
-# Sets of random data on which expressions that may be equal are compared.
-SAMPLES = 6
-# Matrices that are inverted may lose four digits, not more.
-MAX_CONDITION = 1e4
-# Maximum number of lengths that are all different; the tensors of more would be too large.
-MAX_DIFFERENT = 6
-# Scalars of more terms aren't brought to one denominator.
-MAX_FRACTIONS = 32
 
 # An argument of a compiled function.
 Argument: TypeAlias = np.ndarray | float
@@ -79,7 +65,7 @@ class Samples:
 
     def draw(self, samples: int) -> Iterator[tuple[list[Argument], list[np.ndarray]]]:
         """Yield up to ``samples`` sets of arguments with finite values of the expressions."""
-        tried = (self.arguments(seed) for seed in range(ATTEMPTS * samples))
+        tried = (self.arguments(seed) for seed in range(tuning.MAX_SAMPLE_DRAWS * samples))
         pairs = ((values, self.values(values)) for values in tried if values is not None)
         yield from islice(((v, results) for v, results in pairs if results is not None), samples)
 
@@ -87,7 +73,7 @@ class Samples:
         """Draw values that respect the symbols' assumptions; every other set is positive."""
         rng = np.random.default_rng(seed)
         count = len(self.lengths)
-        different = count if count <= MAX_DIFFERENT else 2
+        different = count if count <= tuning.MAX_DIFFERENT_LENGTHS else 2
         order = range(count) if seed == 0 else rng.permutation(count)
         sizes = [Integer(2 + seed // 8 + int(k) % different) for k in order]
         lengths: dict[Symbol, Integer] = dict(zip(self.lengths, sizes, strict=True))
@@ -121,7 +107,7 @@ class Samples:
 def _is_regular(matrix: np.ndarray) -> bool:
     """Tell whether a matrix is far from singular ones."""
     s = np.linalg.svd(matrix.astype(float), compute_uv=False)
-    return bool(s.min(initial=np.inf) * MAX_CONDITION >= s.max(initial=0))
+    return bool(s.min(initial=np.inf) * tuning.MAX_CONDITION >= s.max(initial=0))
 
 
 def _random_value(
@@ -219,7 +205,8 @@ def check_derivative(
         )
     data = Samples([y, derivative], first=[x])
     tried = (
-        _difference(data, x, values, derivative) for values, (_, derivative) in data.draw(ATTEMPTS)
+        _difference(data, x, values, derivative)
+        for values, (_, derivative) in data.draw(tuning.MAX_SAMPLE_DRAWS)
     )
     found = list(islice((one for one in tried if one is not None), samples))
     if not found and next(data.draw(1), None) is None:
@@ -230,7 +217,7 @@ def check_derivative(
             "fast there, jumps or loses too many digits; scale its variable"
         )
     worst = max(found)
-    if worst.error > TOLERANCE:
+    if worst.error > tuning.TOLERANCE:
         entry = f"entry {list(worst.entry)}" if worst.entry else "it"
         raise TensorError(
             f"the derivative differs from finite differences by {worst.error:.2g}: {entry} is "
@@ -284,7 +271,7 @@ def _moved(
     """
     step = 1e-3 * max(1.0, float(abs(x * (direction != 0)).max()))
     coarse = extrapolated = None
-    for halvings in range(HALVINGS):
+    for halvings in range(tuning.MAX_HALVINGS):
         fine = _central(data, values, x, direction, step / 2**halvings)
         if coarse is None or fine is None:
             coarse, extrapolated = fine, None
@@ -292,7 +279,7 @@ def _moved(
         before, extrapolated = extrapolated, (4 * fine - coarse) / 3
         if halvings == 1 and _are_close(fine, coarse, 1e-3):
             return extrapolated
-        if before is not None and _are_close(extrapolated, before, TOLERANCE / 10):
+        if before is not None and _are_close(extrapolated, before, tuning.TOLERANCE / 10):
             return extrapolated
         coarse = fine
     return None
@@ -311,7 +298,7 @@ def _central(
         ends.append(results[0])
     quotient = (ends[0] - ends[1]) / (2 * step)
     rounding = np.finfo(float).eps * np.max(abs(ends[0]), initial=0) / step
-    limit = TOLERANCE * (1 + np.max(abs(quotient), initial=0))
+    limit = tuning.TOLERANCE * (1 + np.max(abs(quotient), initial=0))
     return quotient if rounding <= limit else None
 
 
@@ -447,7 +434,7 @@ def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
 def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
     """Return the first data on which they differ, if they do so twice."""
     data = Samples([a, b])
-    draws = data.draw(SAMPLES)
+    draws = data.draw(tuning.SAMPLES)
     found = list(islice((d for d in draws if _differ(data, d[0], *d[1])), 2))
     if len(found) < 2:
         return None
@@ -461,8 +448,8 @@ def _counterexample(a: Operand, b: Operand) -> Counterexample | None:
 def _vanishes_over_one(difference: Operand) -> bool:
     """Tell whether a scalar, or each entry of a tensor, is 0 once its terms are brought to one
     denominator, and functions made of exponentials are written as such."""
-    scalar = entry_of(difference, MAX_FRACTIONS) if is_tensor(difference) else difference
-    if not 1 < len(Add.make_args(scalar)) <= MAX_FRACTIONS:
+    scalar = entry_of(difference, tuning.MAX_FRACTIONS) if is_tensor(difference) else difference
+    if not 1 < len(Add.make_args(scalar)) <= tuning.MAX_FRACTIONS:
         return bool(scalar == 0)
     for function, written in _OF_EXPONENTIALS.items():
         scalar = scalar.replace(function, written)
@@ -501,7 +488,7 @@ def _differ(data: Samples, values: list[Argument], left: np.ndarray, right: np.n
     be other ones, and larger."""
     gap = left - right
     size = np.max(abs(gap), initial=0)
-    if size <= TOLERANCE * (1 + np.max(abs(left), initial=0)):
+    if size <= tuning.TOLERANCE * (1 + np.max(abs(left), initial=0)):
         return False
     short = data.values(
         [v if np.asarray(v).dtype.kind == "i" else np.asarray(v, np.float32)[()] for v in values]

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import TensorError
+from ..core import TensorError, tuning
 from .evaluation import evaluate_report
-from .reports import CHOICES, MAX_ORDER, ReportRequest, reports
+from .reports import CHOICES, ReportRequest, reports
 from .serving import serve
 
 _EPILOG = """\
@@ -225,7 +225,7 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
         default=1,
         choices=CHOICES["order"],
         metavar="K",
-        help=f"how often to differentiate, 1 to {MAX_ORDER} (default 1)",
+        help=f"how often to differentiate, 1 to {tuning.MAX_REPORTED_ORDER} (default 1)",
     )
     add("--mode", default="auto", choices=CHOICES["mode"], help="of differentiation")
     add("--json", action="store_true", help="print JSON, for several variables a list")

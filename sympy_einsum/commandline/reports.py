@@ -9,7 +9,7 @@ from sympy import Basic, Expr, Symbol
 
 from ..calculus import diff
 from ..compiler import BACKENDS, Request, texts_of
-from ..core import TensorError, children, postorder
+from ..core import TensorError, children, postorder, tuning
 from ..expressions import Operand, TensorExpr, order_of, shape_of
 from ..languages import (
     SYNTAXES,
@@ -23,16 +23,13 @@ from ..printing import latex, presentation, to_dot
 from ..rules import Step
 from ..verification import check_derivative
 
-MAX_ORDER = 10
-# Maximum number of operations of a derivative that is printed.
-MAX_WRITTEN = 30_000
 # Allowed values of the fields of a request.
 CHOICES: dict[str, tuple[str | int | bool, ...]] = {
     "syntax": ("auto", *SYNTAXES),
     "notation": ("auto", "matrix", "index", "einsum", "star", "kronecker"),
     "mode": ("auto", "reverse", "forward"),
     "backend": tuple(BACKENDS),
-    "order": tuple(range(1, MAX_ORDER + 1)),
+    "order": tuple(range(1, tuning.MAX_REPORTED_ORDER + 1)),
     "check": (False, True),
 }
 
@@ -152,10 +149,10 @@ def differentiate(
         else:
             derivative = diff(found[-1], x, mode=request.mode)
         found.append(derivative)
-        if _written_nodes(derivative) > MAX_WRITTEN:
+        if _written_nodes(derivative) > tuning.MAX_REPORTED_OPERATIONS:
             raise TensorError(
-                f"the derivative of order {count} has more than {MAX_WRITTEN} operations "
-                "to write; ask for a lower order"
+                f"the derivative of order {count} has more than "
+                f"{tuning.MAX_REPORTED_OPERATIONS} operations to write; ask for a lower order"
             )
     return found, [
         {k: str(getattr(step, k)) for k in ("rule", "before", "after")} for step in steps

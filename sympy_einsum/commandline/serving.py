@@ -24,7 +24,7 @@ from importlib.resources import files
 from multiprocessing.connection import Connection
 from threading import BoundedSemaphore
 
-from ..core import TensorError
+from ..core import TensorError, tuning
 from .reports import CHOICES, ReportRequest, reports
 
 # The signal that ends a process after its time limit.
@@ -34,15 +34,6 @@ if sys.platform != "win32":
 
     _OUT_OF_TIME = signal.SIGXCPU
 
-MAX_BYTES = 100_000
-MAX_SECONDS = 10
-# Time limit for drawing; a slower picture is omitted.
-MAX_DRAWING = 5
-MAX_MEMORY = 4 * 2**30
-# Maximum number of concurrent computations; further requests wait.
-MAX_PROCESSES = 2
-# Interval in seconds for polling the result and the connection.
-WAIT = 0.2
 _LENGTH = re.compile("[0-9]{1,9}")
 _FILES = {
     "/": ("page.html", "text/html; charset=utf-8"),
@@ -87,7 +78,7 @@ class Server(ThreadingHTTPServer):
 
     def __init__(self, port: int):
         super().__init__(("127.0.0.1", port), _Handler)
-        self.places = BoundedSemaphore(MAX_PROCESSES)
+        self.places = BoundedSemaphore(tuning.MAX_PROCESSES)
         self.hosts = {f"{name}:{self.server_port}" for name in ("127.0.0.1", "localhost")}
 
     def handle_error(self, request: object, client_address: object) -> None:
@@ -164,9 +155,10 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "questions are JSON")
         length = self.headers.get("Content-Length", "")
         # Python refuses to parse numbers of thousands of digits.
-        if not _LENGTH.fullmatch(length) or int(length) > MAX_BYTES:
+        if not _LENGTH.fullmatch(length) or int(length) > tuning.MAX_REQUEST_BYTES:
             raise _Refused(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"at most {MAX_BYTES} bytes are read"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"at most {tuning.MAX_REQUEST_BYTES} bytes are read",
             )
         try:
             request = read_request(json.loads(self.rfile.read(int(length))))
@@ -174,7 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(HTTPStatus.BAD_REQUEST, str(error)) from None
         except RecursionError:
             raise _Refused(HTTPStatus.BAD_REQUEST, "the question is nested too deeply") from None
-        while not self.server.places.acquire(timeout=WAIT):
+        while not self.server.places.acquire(timeout=tuning.POLLING_SECONDS):
             self._check_connection()
         try:
             self._check_connection()
@@ -217,17 +209,17 @@ def answer(request: ReportRequest, check: Callable[[], None] = lambda: None) -> 
     process.start()
     sender.close()
     try:
-        end = time.monotonic() + MAX_SECONDS
-        while not receiver.poll(min(WAIT, max(end - time.monotonic(), 0))):
+        end = time.monotonic() + tuning.MAX_REQUEST_SECONDS
+        while not receiver.poll(min(tuning.POLLING_SECONDS, max(end - time.monotonic(), 0))):
             check()
             if time.monotonic() >= end:
-                return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
+                return _too_long()
         found: dict[str, object] = receiver.recv()
         return found
     except EOFError:
         process.join(1)
         if process.exitcode == -_OUT_OF_TIME:
-            return {"error": f"this takes more than {MAX_SECONDS} s; ask on the command line"}
+            return _too_long()
         return {"error": "this needs too much memory; ask on the command line"}
     finally:
         process.kill()
@@ -235,10 +227,20 @@ def answer(request: ReportRequest, check: Callable[[], None] = lambda: None) -> 
         receiver.close()
 
 
+def _too_long() -> dict[str, object]:
+    return {
+        "error": f"this takes more than {tuning.MAX_REQUEST_SECONDS} s; ask on the command line"
+    }
+
+
 def _work(sender: Connection, request: ReportRequest) -> None:
     if sys.platform != "win32":
-        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+        resource.setrlimit(
+            resource.RLIMIT_AS, (tuning.MAX_REQUEST_MEMORY, tuning.MAX_REQUEST_MEMORY)
+        )
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (tuning.MAX_REQUEST_SECONDS, tuning.MAX_REQUEST_SECONDS)
+        )
     try:
         found = [{**report._asdict(), "svg": _drawn(report.dot)} for report in reports(request)]
         sender.send({"reports": found})
@@ -255,7 +257,11 @@ def _drawn(dot: str) -> str | None:
         return None
     try:
         done = subprocess.run(
-            [program, "-Tsvg"], input=dot, capture_output=True, text=True, timeout=MAX_DRAWING
+            [program, "-Tsvg"],
+            input=dot,
+            capture_output=True,
+            text=True,
+            timeout=tuning.MAX_DRAWING_SECONDS,
         )
     except subprocess.TimeoutExpired:
         return None

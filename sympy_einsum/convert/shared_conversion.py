@@ -35,6 +35,7 @@ from ..core import (
     postorder,
     sympified,
     transform,
+    tuning,
     with_stock_derivatives,
 )
 from ..expressions import (
@@ -69,10 +70,6 @@ from ..expressions import (
 )
 from ..operations import multiply, power, sum as sum_
 from ..rules import cofactors_as_inverse
-
-# SymPy's objects are trees, and most of its functions recurse: beyond these they never end.
-MAX_SIZE = 10_000
-MAX_DEPTH = 150
 
 
 def described(node: Basic) -> str:
@@ -130,7 +127,10 @@ def as_stock(expr: object) -> Basic:
 
 
 def prepared_for_sympy(
-    expr: Operand, target: str, max_size: int = MAX_SIZE, max_depth: int = MAX_DEPTH
+    expr: Operand,
+    target: str,
+    max_size: int = tuning.MAX_CONVERTED_SIZE,
+    max_depth: int = tuning.MAX_CONVERTED_DEPTH,
 ) -> Operand:
     """Expand softmax, log-sum-exp and cofactors in an expression; refuse huge trees."""
     root = transform([as_operand(expr)], _expand)[0]

@@ -30,6 +30,7 @@ from ..core import (
     as_scalar,
     postorder,
     same_length,
+    tuning,
 )
 from ..expressions import (
     AxesFunction,
@@ -56,8 +57,6 @@ from ..expressions import (
 from .shared_conversion import Symbols, described, prepared_for_sympy, sympy_errors_explained
 from .to_matrices import to_matrix
 
-# SymPy queries the sign of a function of nested sums at every level.
-MAX_SIZE, MAX_DEPTH = 1000, 60
 LETTERS = "ijklpqrabcdefghuvw"
 
 
@@ -97,7 +96,7 @@ def to_indexed(e: Operand, indices: Sequence[Expr] | None = None) -> Expr:
     >>> se.to_indexed(B.inv() @ x * B.det())
     Determinant(B)*Sum(x[j]*(B**(-1))[i, j], (j, 0, n - 1))
     """
-    root = prepared_for_sympy(e, "to_indexed", MAX_SIZE, MAX_DEPTH)
+    root = prepared_for_sympy(e, "to_indexed", tuning.MAX_SUMS_SIZE, tuning.MAX_SUMS_DEPTH)
     if indices is not None:
         indices = [as_scalar(index, "an index") for index in as_list(indices, "indices")]
     order = order_of(root)

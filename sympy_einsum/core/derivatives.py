@@ -30,7 +30,7 @@ from .activations import masked
 from .caching import cached
 from .errors import UnsupportedError, documentation_link
 from .lengths import sympified
-from .limits import piecewise_derivative
+from .piecewise_derivatives import piecewise_derivative
 from .rows import row_of
 from .traversal import postorder
 from .undefined_functions import origin_of, undefined_partial

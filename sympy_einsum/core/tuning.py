@@ -256,3 +256,117 @@ MAX_KEPT_KERNELS = 500
 # Characters of a text that is read, or written in a language, and seconds for reading it.
 MAX_TEXT = 100_000
 MAX_SECONDS = 2.0
+
+# --- conversion and evaluation --------------------------------------------------------------------
+
+# Terms of a sum, or entries of a matrix, that are computed exactly: more are floating-point.
+MAX_EXACT_TERMS = 20_000
+# Nodes and levels of a converted expression as a tree: SymPy's objects are trees, and most of its
+# functions recurse; beyond these they never end.
+MAX_CONVERTED_SIZE = 10_000
+MAX_CONVERTED_DEPTH = 150
+# Those of one that is converted to sums: SymPy queries the sign of a function of these at every
+# level.
+MAX_SUMS_SIZE = 1000
+MAX_SUMS_DEPTH = 60
+# Nodes of a text in which a shared argument is written wherever it occurs.
+MAX_WRITTEN_TREE = 100_000
+# Points for which an interpolating line is a piecewise formula.
+MAX_INTERPOLATION_POINTS = 20
+
+# --- verification ---------------------------------------------------------------------------------
+
+# Relative error below which numbers are equal.
+TOLERANCE = 1e-5
+# Steps of finite differences that are tried, each half of the one before.
+MAX_HALVINGS = 24
+# Sets of random data on which expressions that may be equal are compared, and those that are tried
+# for each.
+SAMPLES = 6
+MAX_SAMPLE_DRAWS = 20
+# Condition of a matrix that is inverted: it may lose four digits, not more.
+MAX_CONDITION = 1e4
+# Lengths that are all different: the tensors of more would be too large.
+MAX_DIFFERENT_LENGTHS = 6
+# Terms of a scalar that is brought to one denominator.
+MAX_FRACTIONS = 32
+
+# --- languages and programs -----------------------------------------------------------------------
+
+# Parentheses, and scalar functions, that are nested: SymPy's time grows with the fourth power of
+# the latter.
+MAX_NESTING = 1_000
+MAX_SCALAR_DEPTH = 64
+# Exponent of a number, and of a matrix, whose power is a product.
+MAX_EXPONENT = 10_000
+MAX_MATRIX_POWER = 64
+# Argument at which gamma functions are evaluated exactly, which takes forever at large ones.
+MAX_EXACT_ARGUMENT = 170
+# Order of a tensor that is read, and that is drawn: there are as many letters.
+MAX_READ_ORDER = 50
+MAX_DRAWN_ORDER = 20
+# Nodes of which all steps of reverse mode are drawn: each is a graph of its own.
+MAX_DRAWN_NODES = 300
+# Axis length, or position, in a program, and entries of a list.
+MAX_PROGRAM_LENGTH = 10_000
+MAX_LIST_ENTRIES = 10_000
+# Nodes of a scalar as a tree: some of SymPy's functions walk it as one.
+MAX_SCALAR_TREE = 50_000
+# Calls that are nested, and functions in memory that call one another.
+MAX_CALL_DEPTH = 50
+MAX_CALLED_FUNCTIONS = 30
+
+# --- printing -------------------------------------------------------------------------------------
+
+# Parts and levels of an expression that is printed without names.
+MAX_UNNAMED_PARTS = 100
+MAX_UNNAMED_LEVELS = 25
+# Size of a part that never gets a name; size, characters and levels above which it always gets
+# one.
+SMALL_PART = 4
+LONG_PART = 60
+LONG_TEXT = 300
+DEEP_PART = 16
+# Sums that a sum is compared with.
+MAX_COMPARED_SUMS = 4
+# Nodes of which the notation is remembered: queries mostly concern scalars of one graph.
+MAX_NOTATIONS = 10_000
+# Entries of a constant that are shown.
+MAX_SHOWN_ENTRIES = 36
+# Power of a matrix that is written as a chain.
+MAX_CHAIN_POWER = 4
+# Levels of an expression in Ricci notation.
+MAX_RICCI_DEPTH = 100
+# Characters of a line of a drawing: a name may have thousands of letters.
+MAX_DRAWN_LINE = 40
+# Operands of a drawn product: what it uses twice is drawn twice, so that inlining may grow
+# exponentially. Levels of an operand whose text is shown: that of a deeper one would be cut off.
+MAX_DRAWN_OPERANDS = 1000
+MAX_DRAWN_DEPTH = 6
+# Expressions of a list that are shown as formulas, and characters of a derivative in a docstring.
+MAX_SHOWN_FORMULAS = 100
+MAX_SHOWN_DERIVATIVE = 200
+
+# --- the local page -------------------------------------------------------------------------------
+
+# Order of a derivative, and its operations that are written.
+MAX_REPORTED_ORDER = 10
+MAX_REPORTED_OPERATIONS = 30_000
+# Bytes of a request, seconds and bytes of memory that it takes, and seconds that a drawing takes,
+# which is left out if it takes longer.
+MAX_REQUEST_BYTES = 100_000
+MAX_REQUEST_SECONDS = 10
+MAX_REQUEST_MEMORY = 4 * 2**30
+MAX_DRAWING_SECONDS = 5
+# Requests that are computed at once, and seconds between two looks at the result.
+MAX_PROCESSES = 2
+POLLING_SECONDS = 0.2
+
+# --- random programs for tests --------------------------------------------------------------------
+
+# Axes and entries of a tensor, and its largest value: beyond that too many digits are lost.
+MAX_DRAWN_AXES = 4
+MAX_DRAWN_ENTRIES = 200
+MAX_DRAWN_VALUE = 1e3
+# Steps that are tried for one that is possible.
+MAX_DRAWN_STEPS = 12

@@ -15,13 +15,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..core import ParseError, TensorError, postorder, transform
+from ..core import ParseError, TensorError, postorder, transform, tuning
 from ..expressions import Delta, Ones, Operand
 from ..operations import Written, WrittenProduct, WrittenSum
 from .lengths import Length, symbols_of
-from .lippmann.inference import MAX_ORDER, Inference, read_length
+from .lippmann.inference import Inference, read_length
 from .lippmann.program import Declarations, declare_given
-from .nodes import MAX_NESTING, Deadline, Location, SyntaxNode, check_text, children_of
+from .nodes import Deadline, Location, SyntaxNode, check_text, children_of
 from .numbers import read_number
 
 _TOKEN = re.compile(
@@ -147,8 +147,8 @@ class _EinsumParser:
         return ParseError(message, self.text, self.position)
 
     def _open(self, start: int) -> None:
-        if len(self.frames) > MAX_NESTING:
-            raise self._error(f"products are nested more than {MAX_NESTING} deep")
+        if len(self.frames) > tuning.MAX_NESTING:
+            raise self._error(f"products are nested more than {tuning.MAX_NESTING} deep")
         end = self.text.find(";", self.position)
         if end < 0:
             raise self._error("expected index strings, ';' and arguments, as in #(ij,j->i; A, x)")
@@ -244,8 +244,8 @@ class _Inference:
         node = place.node
         if node.kind == "variable":
             if node.name not in self.known.variables:
-                if self.orders[node] > MAX_ORDER:
-                    raise place.error(f"a tensor has an order up to {MAX_ORDER}")
+                if self.orders[node] > tuning.MAX_READ_ORDER:
+                    raise place.error(f"a tensor has an order up to {tuning.MAX_READ_ORDER}")
                 self.known.declare(node.name, self.orders[node])
             return self.known.variables[node.name].known or ()
         if node.kind == "constant":

@@ -10,8 +10,6 @@ from typing import Any, TypeAlias
 
 from ..core import ParseError, TensorError, tuning
 
-MAX_NESTING = 1_000
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SyntaxNode:
@@ -89,8 +87,8 @@ def check_nesting(text: str) -> None:
     depth = 0
     for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")
-        if depth > MAX_NESTING:
-            message = f"parentheses are nested more than {MAX_NESTING} deep"
+        if depth > tuning.MAX_NESTING:
+            message = f"parentheses are nested more than {tuning.MAX_NESTING} deep"
             raise ParseError(message, text, position)
 
 

@@ -10,15 +10,11 @@ import sympy
 from sympy import Expr, Float, Integer, Rational
 
 from .. import operations
-from ..core import TensorError, check_size
+from ..core import TensorError, check_size, tuning
 from ..expressions import Operand, TensorExpr, View, elementwise
 
-MAX_EXPONENT = 10_000
-# SymPy's time grows with the fourth power of the nesting of scalar functions.
-MAX_SCALAR_DEPTH = 64
 # SymPy evaluates these exactly at integers, which takes forever at large ones.
 _EXACT_AT_INTEGERS = {"gamma", "gammaln", "digamma"}
-MAX_EXACT_ARGUMENT = 170
 
 
 def read_number(text: str) -> Expr:
@@ -48,8 +44,8 @@ def check_number(value: Operand, is_constant: bool) -> None:
 
 def bounded_power(base: Operand, exponent: Operand) -> Operand:
     """Raise to a power entry by entry; refuse large exponents."""
-    if exceeds(exponent, MAX_EXPONENT):
-        raise TensorError(f"the exponent is too large; at most {MAX_EXPONENT} is possible")
+    if exceeds(exponent, tuning.MAX_EXPONENT):
+        raise TensorError(f"the exponent is too large; at most {tuning.MAX_EXPONENT} is possible")
     return operations.power(base, exponent)
 
 
@@ -57,7 +53,7 @@ def bounded_function(name: str, function: Callable[..., Expr]) -> Callable[[Oper
     """Wrap a function to refuse arguments too large to be evaluated exactly."""
 
     def build(value: Operand) -> Operand:
-        if name in _EXACT_AT_INTEGERS and exceeds(value, MAX_EXACT_ARGUMENT):
+        if name in _EXACT_AT_INTEGERS and exceeds(value, tuning.MAX_EXACT_ARGUMENT):
             raise TensorError(f"the argument of {name} is too large")
         return elementwise(function, value)
 

@@ -7,14 +7,11 @@ from itertools import pairwise
 from sympy import Abs, Eq, Expr, Max, Mod, Piecewise, S, pi
 
 from .. import operations as ops
-from ..core import ShapeError, same_length
+from ..core import ShapeError, same_length, tuning
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from ._orders import as_vector, line_through
 from ._polynomials import entries_of
 from ._rows import NO_AXIS, NumpyRow as Row
-
-# Maximum number of points for which an interpolating line is a piecewise formula.
-MAX_POINTS = 20
 
 
 def trapezoid(y: TensorLike, x: TensorLike | None, dx: TensorLike, axis: int) -> Operand:
@@ -60,7 +57,7 @@ def interp(
         points = ops.concatenate(around)
         heights = ops.concatenate([heights[-1:], heights, heights[:1]])
         return line_through(x, points, heights, None, None)
-    if not count.is_Integer or count > MAX_POINTS:
+    if not count.is_Integer or count > tuning.MAX_INTERPOLATION_POINTS:
         return line_through(x, points, heights, left, right)
     places, values = (entries_of("interp", part) for part in (xp, fp))
     ends = (values[0] if left is None else left, values[-1] if right is None else right)

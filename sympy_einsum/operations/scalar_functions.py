@@ -13,16 +13,13 @@ from textwrap import fill
 
 from sympy import Expr, Symbol
 
-from ..core import Row, UnsupportedError, derivative, for_each_row
+from ..core import Row, UnsupportedError, derivative, for_each_row, tuning
 from ..expressions import Operand, TensorLike, elementwise
 
 SHAPES = (
     "Tensors give a tensor of their shape, in which axes of length 1 are broadcast, scalars a "
     "SymPy expression. Raises ShapeError for incompatible shapes."
 )
-
-# The maximum length of a derivative in a docstring.
-READABLE = 200
 
 
 class Docstring:
@@ -126,7 +123,7 @@ def example(namespace: str, call: str, row: Row, arguments: list[Symbol]) -> str
             partial = str(derivative(expr, symbol))
         except UnsupportedError:
             continue
-        if len(partial) <= READABLE:
+        if len(partial) <= tuning.MAX_SHOWN_DERIVATIVE:
             lines += [f">>> se.diff({namespace}.{call}, {symbol})", partial]
     tensor = f"{call[: -1 - len(str(arguments[-1]))]}v)"
     lines += ['>>> v = se.TensorSymbol("v", 3)', f">>> {namespace}.{tensor}.shape", "(3,)"]

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from sympy import Add, Expr
 
-from ..core import ShapeError, TensorError, UnsupportedError, index_letter, postorder
+from ..core import ShapeError, TensorError, UnsupportedError, index_letter, postorder, tuning
 from ..expressions import (
     Einsum,
     Ones,
@@ -32,9 +32,6 @@ from .checked import contract_checked
 # The indices of a tensor, one symbol per axis.
 IndexString: TypeAlias = "tuple[str, ...]"
 Argument: TypeAlias = "Written | Operand"
-
-# The text of what is written shows a shared argument wherever it occurs; at most this many.
-MAX_TREE = 100_000
 
 
 class Written:
@@ -70,10 +67,11 @@ class Written:
 
     def __str__(self) -> str:
         size = fold(self, lambda node, below: 1 + sum(below), lambda leaf: 1)
-        if size > MAX_TREE:
+        if size > tuning.MAX_WRITTEN_TREE:
             raise UnsupportedError(
                 f"the text would write out every shared argument, {size:.0e} in all, and at most "
-                f"{MAX_TREE} are written; use str of the expression, which writes each once"
+                f"{tuning.MAX_WRITTEN_TREE} are written; use str of the expression, which writes "
+                "each once"
             )
         return fold(self, lambda node, below: node._text(below), str)
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..core import PRODUCTS_FIRST, Network
+from ..core import PRODUCTS_FIRST, Network, tuning
 from ..expressions import Operand, TensorExpr, contract
 from . import algebra
 from .forms import ROW, Form
 from .slices import Factors, Labels
 from .texts import ATOM, POWER, SUM, Text, Texts, chained, multiplied
-
-# A power of a matrix up to this one is written as a chain.
-MAX_POWER = 4
 
 
 def is_distinct(labels: Sequence[int]) -> bool:
@@ -192,7 +189,7 @@ class _Code:
 
     def _power(self, form: Form) -> Text | None:
         text = self.text(form.parts[0])
-        if text is None or not 0 < form.data <= MAX_POWER:
+        if text is None or not 0 < form.data <= tuning.MAX_CHAIN_POWER:
             return None
         return chained([text] * form.data)
 
@@ -246,7 +243,7 @@ class _Code:
         """Write factors without an outer product; a product with ones is a sum."""
         forms: list[Form] = []
         for form in factors:
-            is_power = form.kind == "power" and 0 < form.data <= MAX_POWER
+            is_power = form.kind == "power" and 0 < form.data <= tuning.MAX_CHAIN_POWER
             forms.extend([form.parts[0]] * form.data if is_power else [form])
         texts = self._texts(forms)
         if texts is None:

@@ -25,6 +25,7 @@ from ..core import (
     children,
     index_letter,
     postorder,
+    tuning,
 )
 from ..expressions import (
     AxesFunction,
@@ -55,12 +56,6 @@ from .slices import Factors, Labels
 
 KINDS = ("graph", "network")
 Styles = Sequence[tuple[type, Mapping[str, str]]]
-# Truncate longer lines: a name may have thousands of letters.
-MAX_LINE = 40
-# A product used twice in a product is drawn twice, so inlining may grow exponentially.
-MAX_OPERANDS = 1000
-# The text of a deeper operand would be truncated anyway.
-MAX_DEPTH = 6
 _LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 _BLUE, _GREY = "#dbe9f6", "#777777"
@@ -188,7 +183,7 @@ def draw(e: object, kind: str = "graph", styles: Styles = ()) -> Any:
 # --- DOT text ------------------------------------------------------------------------------------
 
 
-def _shown(text: str, limit: int = MAX_LINE) -> str:
+def _shown(text: str, limit: int = tuning.MAX_DRAWN_LINE) -> str:
     """Sanitize text to one short line; unprintable characters, such as newlines or bidirectional
     marks, become their code points."""
     if len(text) > limit:
@@ -413,7 +408,7 @@ def _network(e: object, styles: Styles) -> str:
         )
         statements.extend(_statement(f"{node} -- {point}", {"len": "0.8"}) for node in nodes)
     index_string = f"{','.join(_word(term, name) for term in terms)}→{_word(output, name)}"
-    legend = [_shown(index_string, 2 * MAX_LINE)]
+    legend = [_shown(index_string, 2 * tuning.MAX_DRAWN_LINE)]
     by_length: dict[Expr, list[str]] = {}
     for label, length in lengths.items():
         by_length.setdefault(length, []).append(name[label])
@@ -429,7 +424,7 @@ def _word(term: Iterable[int], name: Mapping[int, str]) -> str:
 def _operand_label(operand: Operand) -> str:
     if isinstance(operand, (TensorSymbol, Symbol)):
         return _shown(operand.name)
-    if isinstance(operand, TensorExpr) and operand._depth > MAX_DEPTH:
+    if isinstance(operand, TensorExpr) and operand._depth > tuning.MAX_DRAWN_DEPTH:
         return _shown(f"{LINES[type(operand)](operand)[0]} (…)")
     return _shown(str(operand))
 
@@ -453,7 +448,9 @@ def _inlined(e: Operand) -> Factors:
     stack: list[tuple[Operand, Sequence[int]]] = [(e, output)]
     while stack:
         operand, term = stack.pop()
-        if len(operands) + len(stack) > MAX_OPERANDS or not isinstance(operand, (Einsum, Mul)):
+        if len(operands) + len(stack) > tuning.MAX_DRAWN_OPERANDS or not isinstance(
+            operand, (Einsum, Mul)
+        ):
             operands.append(operand)
             terms.append(term)
         elif isinstance(operand, Mul):

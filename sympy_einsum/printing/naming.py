@@ -1,8 +1,8 @@
 """Name the common parts of long expressions: ``where h_1 = tanh(W_1 x)``.
 
 An expression is a graph, a formula a tree, and unrolling a shared graph may grow exponentially. So
-beyond ``READABLE`` parts, nodes that are used more than once, long or deep get a name. The text is
-then linear in the graph.
+beyond ``tuning.MAX_UNNAMED_PARTS`` parts, nodes that are used more than once, long or deep get a
+name. The text is then linear in the graph.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 from sympy import Basic, Expr, MatrixBase, NDimArray, Symbol, preorder_traversal
 
-from ..core import cached, children, postorder, transform
+from ..core import cached, children, postorder, transform, tuning
 from ..expressions import (
     Elementwise,
     Operand,
@@ -29,16 +29,6 @@ from ..expressions import (
     View,
     outermost,
 )
-
-# Maximum number of parts and levels of an expression without names.
-READABLE = 100
-MAX_LEVELS = 25
-# Maximum size of a part that never gets a name; size and depth above which it always gets one.
-SMALL = 4
-LONG = 60
-DEEP = 16
-# Maximum number of sums that a sum is compared with.
-MAX_TRIED = 4
 
 # Sums written as an earlier sum plus the other terms.
 Sums: TypeAlias = dict[TensorExpr, tuple[Operand, ...]]
@@ -69,7 +59,7 @@ def partial_sums(order: Sequence[Basic]) -> Sums:
             continue
         terms = set(node.operands)
         earlier = dict.fromkeys([last[term] for term in node.operands if term in last])
-        largest = sorted(earlier, key=lambda sum_: -len(sum_.operands))[:MAX_TRIED]
+        largest = sorted(earlier, key=lambda sum_: -len(sum_.operands))[: tuning.MAX_COMPARED_SUMS]
         part = next((sum_ for sum_ in largest if terms.issuperset(sum_.operands)), None)
         if part is not None:
             rest = terms.difference(part.operands)
@@ -101,12 +91,12 @@ def is_long_text(root: Basic) -> bool:
             own = _occurrences(node.body)[1] if isinstance(node, Elementwise) else 1
             parts = sum([extents[child][0] * times for child, times in _text_children(node)])
             levels = max([extents[child][1] for child in children(node)], default=0)
-            known = min(own + parts, READABLE + 1), levels + 1
+            known = min(own + parts, tuning.MAX_UNNAMED_PARTS + 1), levels + 1
             if isinstance(node, TensorExpr):
                 _extents[node] = known
         extents[node] = known
     parts, levels = extents[root]
-    return parts > READABLE or levels > MAX_LEVELS
+    return parts > tuning.MAX_UNNAMED_PARTS or levels > tuning.MAX_UNNAMED_LEVELS
 
 
 def is_nameable(node: Basic) -> bool:
@@ -128,7 +118,7 @@ def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set
     for node in order:
         below = () if node in known else _text_children(node, sums)
         size[node] = 1 + sum([size[child] * times for child, times in below])
-        if uses[node] > 1 and size[node] > SMALL and is_nameable(node):
+        if uses[node] > 1 and size[node] > tuning.SMALL_PART and is_nameable(node):
             found.add(node)
             size[node] = 1
     return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sympy import ImmutableDenseMatrix, Mul, S, Symbol
 
-from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter
+from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter, tuning
 from ..expressions import (
     AxesFunction,
     Cofactors,
@@ -46,8 +46,6 @@ from .slices import Factors, index_of_selector, labelled_factors, rearranged_pro
 if TYPE_CHECKING:
     from .notation import Notation
 
-# Maximum number of entries of a constant that are shown.
-MAX_ENTRIES = 36
 INDEX_STRINGS = ("einsum", "star")
 
 
@@ -76,7 +74,7 @@ def _fourier_form(notation: Notation, node: Fourier) -> Form:
 
 def _constant_form(notation: Notation, node: Constant) -> Form:
     values = node.entries if node.is_exact else node.array
-    if values.ndim <= 2 and values.size <= MAX_ENTRIES:
+    if values.ndim <= 2 and values.size <= tuning.MAX_SHOWN_ENTRIES:
         return Form("array", (), ImmutableDenseMatrix(values.tolist()), node.order)
     return forms.call("array", axes=node.order, note=node.shape)
 

@@ -14,7 +14,7 @@ import numpy as np
 from sympy import Basic, S, Symbol
 from sympy.printing.printer import Printer
 
-from ..core import NodeTable, children, index_letter, postorder
+from ..core import NodeTable, children, index_letter, postorder, tuning
 from ..expressions import (
     AxesFunction,
     Constant,
@@ -46,7 +46,7 @@ from ..expressions import (
 from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .joined import Call, find_call
-from .naming import DEEP, Abbreviation, is_long_text, length_names, names, shown_names
+from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
 from .slices import (
     Cut,
@@ -59,9 +59,6 @@ from .slices import (
     typed_range,
 )
 from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
-
-# In a long expression, parts with longer texts get a name.
-LONG_TEXT = 300
 
 # --- one node ------------------------------------------------------------------------------------
 
@@ -411,7 +408,11 @@ def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
         is_tensor = isinstance(node, TensorExpr)
         _write(node, form)
         levels[node] = 0 if is_tensor else 1 + max([levels[arg] for arg in node.args], default=0)
-        is_big = len(texts[node].shown) > LONG_TEXT if is_tensor else levels[node] > DEEP
+        is_big = (
+            len(texts[node].shown) > tuning.LONG_TEXT
+            if is_tensor
+            else levels[node] > tuning.DEEP_PART
+        )
         if shortening.names(node, is_big):
             name, levels[node] = next(fresh), 0
             text = texts.get(node) or form.stock(node)

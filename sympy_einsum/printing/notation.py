@@ -19,7 +19,15 @@ from weakref import WeakKeyDictionary
 
 from sympy import Basic, Expr
 
-from ..core import LETTERS, TensorError, UnsupportedError, children, postorder, register_cache_clear
+from ..core import (
+    LETTERS,
+    TensorError,
+    UnsupportedError,
+    children,
+    postorder,
+    register_cache_clear,
+    tuning,
+)
 from ..expressions import Operand, TensorAdd, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
 from .by_entries import EntryForms, is_composed
@@ -28,8 +36,6 @@ from .forms import Form
 from .functions import body_level
 from .joined import Call, CrossProducts, find_call, find_cross_products
 from .naming import (
-    DEEP,
-    LONG,
     Abbreviation,
     Sums,
     is_long_text,
@@ -192,7 +198,7 @@ class Notation:
             form = self._whole(node)
             if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
                 _levels[node] = form.level
-            is_big = form.size > LONG or form.depth > DEEP
+            is_big = form.size > tuning.LONG_PART or form.depth > tuning.DEEP_PART
             if abbreviation is not None and abbreviation.names(node, is_big):
                 form = self._name(node, form)
             self._wholes[node] = form
@@ -227,7 +233,6 @@ class Notation:
 
 # Successive queries mostly concern scalars of one graph.
 _asked = [Notation()]
-MAX_ASKED = 10_000
 
 
 @register_cache_clear
@@ -238,7 +243,7 @@ def _forget_asked() -> None:
 def level_of(node: TensorExpr) -> int:
     """Return the precedence of a scalar in automatic notation."""
     if node not in _levels:
-        if len(_asked[0]._wholes) > MAX_ASKED:
+        if len(_asked[0]._wholes) > tuning.MAX_NOTATIONS:
             _forget_asked()
         _asked[0].form(node)
     return _levels[node]

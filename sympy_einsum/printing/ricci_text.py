@@ -37,8 +37,6 @@ from .texts import ATOM, POWER, PRODUCT, Text
 
 LETTERS = "ijklmnopqrstuvwxyz"
 _NAME = re.compile(r"(?!delta$)[A-Za-z][A-Za-z0-9]*")
-# Maximum depth of an expression.
-MAX_DEPTH = 100
 
 # A letter and whether it is an upper or a lower index.
 Index: TypeAlias = tuple[str, str]
@@ -52,8 +50,8 @@ def ricci_text(root: Operand) -> str:
     depths: dict[Basic, int] = {}
     for node in postorder([root]):
         depths[node] = 1 + max((depths[child] for child in children(node)), default=0)
-    if depths[root] > MAX_DEPTH:
-        raise UnsupportedError(f"the expression is nested more than {MAX_DEPTH} deep")
+    if depths[root] > tuning.MAX_RICCI_DEPTH:
+        raise UnsupportedError(f"the expression is nested more than {tuning.MAX_RICCI_DEPTH} deep")
     indices = [(letter, "_" if k else "^") for k, letter in enumerate(LETTERS[:order])]
     return _node_text(root, indices, set(LETTERS[:order])).shown
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import sympy
 
-from ..core import TensorError
+from ..core import TensorError, tuning
 from ..expressions import TensorExpr, as_operand
 from .names import Module, attribute, bare, items
 from .source import Source
@@ -36,8 +36,6 @@ from .values import (
 # Errors of a call whose arguments don't match the function.
 WRONG = (ArithmeticError, AttributeError, LookupError, MemoryError, NotImplementedError)
 WRONG = (*WRONG, TypeError, ValueError)  # type: ignore[assignment]
-# Maximum axis length and position.
-MAX_LENGTH = 10_000
 # Where strings are allowed: as these options, and as arguments at these positions.
 _TEXT_OPTIONS = {"axes", "indexing", "kind", "mode", "method", "order", "ord", "side", "subscripts"}
 _TEXT_PLACES = {"einsum": 0, "norm": 1, "pad": 2}
@@ -385,8 +383,14 @@ class ExpressionEvaluator(Source):
             self.fail(node, f"{_kind(value)} is no argument")
         if isinstance(value, bool) or function.is_any_size:
             return value
-        if isinstance(value, int) and abs(value) > MAX_LENGTH and not function.is_entrywise:
-            self.fail(node, f"a length or position is at most {MAX_LENGTH}, not {value}")
+        if (
+            isinstance(value, int)
+            and abs(value) > tuning.MAX_PROGRAM_LENGTH
+            and not function.is_entrywise
+        ):
+            self.fail(
+                node, f"a length or position is at most {tuning.MAX_PROGRAM_LENGTH}, not {value}"
+            )
         if not function.takes_lists and isinstance(value, list) and is_symbolic(value):
             return self.trying(node, array, value)
         return value

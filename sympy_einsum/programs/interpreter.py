@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from .. import operations as ops
-from ..core import TensorError
+from ..core import TensorError, tuning
 from ..expressions import TensorExpr, order_of
 from .aliasing import is_unaliased, is_view, may_alias, out_argument
 from .evaluator import Closure, ExpressionEvaluator, Scope
@@ -20,7 +20,6 @@ from .values import BINARY, NamedFunction, Value, array, choose, truth, with_par
 # How a list of statements ends without returning.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
 _ENDS = {ast.Break: _BREAK, ast.Continue: _CONTINUE}
-MAX_DEPTH = 50
 
 
 class StatementInterpreter(ExpressionEvaluator):
@@ -54,8 +53,8 @@ class StatementInterpreter(ExpressionEvaluator):
         self, closure: Closure, node: ast.AST, args: Sequence[Value], options: Mapping[str, Value]
     ) -> Value:
         """Return the result of a function of the text."""
-        if self.depth == MAX_DEPTH:
-            self.fail(node, f"calls are nested more than {MAX_DEPTH} deep")
+        if self.depth == tuning.MAX_CALL_DEPTH:
+            self.fail(node, f"calls are nested more than {tuning.MAX_CALL_DEPTH} deep")
         scope = Scope(self._bound(closure, node, args, options), closure.scope)
         if isinstance(closure.node, ast.Lambda):
             return self.value(closure.node.body, scope)

@@ -12,7 +12,7 @@ import sympy
 from sympy import Expr, Integer, S
 
 from .. import numpy as snp, operations as ops
-from ..core import Row, TensorError, for_each_row
+from ..core import Row, TensorError, for_each_row, tuning
 from ..expressions import (
     Operand,
     TensorExpr,
@@ -25,7 +25,6 @@ from ..expressions import (
     logdet,
     order_of,
 )
-from .source import MAX_ITEMS
 from .values import BINARY, DType, NamedFunction, Value, aligned, array, checked, truth
 
 # --- modules -------------------------------------------------------------------------------------
@@ -280,14 +279,16 @@ def items(value: Value) -> list[Value]:
                 f"a loop over an axis of symbolic length {value.shape[0]}: give a number "
                 "by shapes=, or use NumPy's functions of arrays"
             )
-        if value.shape[0] > MAX_ITEMS:
-            raise TensorError(f"a loop over more than {MAX_ITEMS} entries; use functions of arrays")
+        if value.shape[0] > tuning.MAX_LIST_ENTRIES:
+            raise TensorError(
+                f"a loop over more than {tuning.MAX_LIST_ENTRIES} entries; use functions of arrays"
+            )
         return list(ops.unstack(value))
     if not isinstance(value, (list, tuple, range)) and not hasattr(value, "__next__"):
         raise TensorError("loops go over ranges, lists, tuples and arrays of known length")
-    found = list(islice(value, MAX_ITEMS + 1))
-    if len(found) > MAX_ITEMS:
-        raise TensorError(f"a loop over more than {MAX_ITEMS} entries")
+    found = list(islice(value, tuning.MAX_LIST_ENTRIES + 1))
+    if len(found) > tuning.MAX_LIST_ENTRIES:
+        raise TensorError(f"a loop over more than {tuning.MAX_LIST_ENTRIES} entries")
     return found
 
 

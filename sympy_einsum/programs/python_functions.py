@@ -14,7 +14,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from sympy import Expr, Integer, Symbol
 
-from ..core import Length, ParseError, TensorError, UnsupportedError, as_shape, with_time_limit
+from ..core import (
+    Length,
+    ParseError,
+    TensorError,
+    UnsupportedError,
+    as_shape,
+    tuning,
+    with_time_limit,
+)
 from ..expressions import Operand, TensorSymbol, as_operand
 from .evaluator import Closure, Scope
 from .interpreter import StatementInterpreter
@@ -257,12 +265,10 @@ def _parse_shape(shape: str) -> Shape | None:
 
 # --- functions in memory -------------------------------------------------------------------------
 
-MAX_CALLED_FUNCTIONS = 30
-
 
 def _parse_object(function: FunctionType, depth: int) -> tuple[StatementInterpreter, str]:
     """Parse the source of a function object, with its global and nonlocal values."""
-    if depth > MAX_CALLED_FUNCTIONS:
+    if depth > tuning.MAX_CALLED_FUNCTIONS:
         raise UnsupportedError(f"{function.__name__} calls functions more than {depth} deep")
     text, name = _source_of(function)
     around = inspect.getclosurevars(function)

@@ -9,9 +9,6 @@ from typing import NoReturn
 
 from ..core import ParseError, tuning
 
-# Maximum length of lists.
-MAX_ITEMS = 10_000
-
 
 class Source:
     """Hold a text with its syntax tree and deadline."""

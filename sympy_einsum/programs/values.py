@@ -19,7 +19,7 @@ from sympy import Expr, Float, Integer, Rational, S
 from sympy.logic.boolalg import Boolean, BooleanFalse, BooleanTrue
 
 from .. import numpy as snp, operations as ops
-from ..core import MAX_NUMBER, TensorError, cached, check_size
+from ..core import MAX_NUMBER, TensorError, cached, check_size, tuning
 from ..expressions import (
     Operand,
     TensorAdd,
@@ -29,13 +29,9 @@ from ..expressions import (
     is_literal,
     order_of,
 )
-from .source import MAX_ITEMS
 
 # A number, an expression, a tuple, list or range of values, a function, a module, or a type.
 Value: TypeAlias = Any
-
-# Maximum size of scalars, which some of SymPy's functions walk as trees.
-MAX_TREE = 50_000
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ def plain(value: Value) -> Value:
 
 
 def entries_of(value: Value) -> list[Value]:
-    """Flatten nested lists and tuples; TensorError for more than ``MAX_ITEMS`` parts."""
+    """Flatten nested lists and tuples; TensorError for too many parts."""
     found, waiting, count = [], [value], 0
     while waiting:
         count += 1
@@ -91,8 +87,10 @@ def entries_of(value: Value) -> list[Value]:
             waiting += part
         else:
             found.append(part)
-        if count + len(waiting) > MAX_ITEMS:
-            raise TensorError(f"nested lists and tuples have more than {MAX_ITEMS} parts")
+        if count + len(waiting) > tuning.MAX_LIST_ENTRIES:
+            raise TensorError(
+                f"nested lists and tuples have more than {tuning.MAX_LIST_ENTRIES} parts"
+            )
     return found
 
 
@@ -102,7 +100,7 @@ def checked(value: Value) -> Value:
         if value.is_number:
             if value not in (S.Infinity, S.NegativeInfinity, S.NaN):
                 _check_number(value)
-        elif not value.is_Atom and tree_size(value) > MAX_TREE:
+        elif not value.is_Atom and tree_size(value) > tuning.MAX_SCALAR_TREE:
             raise TensorError("the scalar is too large an expression; compute with arrays")
     elif isinstance(value, int) and not isinstance(value, bool):
         check_size(value)
@@ -115,7 +113,7 @@ def _check_number(value: Expr) -> None:
     check_size(value if value.is_Number else value.evalf(15))
 
 
-@cached(MAX_TREE)
+@cached(tuning.MAX_SCALAR_TREE)
 def tree_size(expr: sympy.Basic) -> int:
     """Count the nodes of a stock expression as a tree: shared ones once per occurrence."""
     if isinstance(expr, TensorExpr) or not expr.args:
@@ -203,8 +201,8 @@ def _add(a: Value, b: Value) -> Value:
 def _times(a: Value, b: Value) -> Value:
     for some, times in ((a, b), (b, a)):
         if isinstance(some, (list, tuple)) and isinstance(times, int):
-            if len(some) * times > MAX_ITEMS:
-                raise TensorError(f"a list may have {MAX_ITEMS} entries")
+            if len(some) * times > tuning.MAX_LIST_ENTRIES:
+                raise TensorError(f"a list may have {tuning.MAX_LIST_ENTRIES} entries")
             return some * times
     return _product(a, b)
 

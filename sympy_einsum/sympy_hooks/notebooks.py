@@ -8,11 +8,9 @@ from typing import Any
 
 from sympy import Basic
 
-from ..core import deferred
+from ..core import deferred, tuning
 from ..expressions import TensorExpr
 
-# A longer list is shown as text.
-MAX_SHOWN = 100
 CONTAINERS = (list, tuple, dict)
 
 _latex = deferred("printing", "latex")
@@ -31,7 +29,7 @@ def formula_of(values: object) -> str | None:
     found = _leaves(values)
     is_formula = all(isinstance(leaf, (Basic, int, float)) for leaf in found)
     has_tensor = any(isinstance(leaf, TensorExpr) for leaf in found)
-    if not is_formula or not has_tensor or len(found) > MAX_SHOWN:
+    if not is_formula or not has_tensor or len(found) > tuning.MAX_SHOWN_FORMULAS:
         return None
     return rf"$\displaystyle {_latex(values)}$"
 
@@ -44,7 +42,7 @@ def _leaves(values: object) -> list[object]:
     found: list[object] = []
     for value in values:
         found += _leaves(value)
-        if len(found) > MAX_SHOWN:
+        if len(found) > tuning.MAX_SHOWN_FORMULAS:
             break
     return found
 

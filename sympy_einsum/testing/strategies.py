@@ -11,7 +11,7 @@ from scipy import special
 from sympy import Integer, Symbol, symbols
 
 from ..calculus import diff
-from ..core import ShapeError, UnsupportedError
+from ..core import ShapeError, UnsupportedError, tuning
 from ..expressions import Operand, TensorSymbol, as_operand, shape_of
 from .choices import Choices, ImpossibleError
 from .operations import FIT, KINDS, OPERATIONS, SYMBOLS, Namespace, Operation
@@ -23,11 +23,6 @@ Length: TypeAlias = "Symbol | Integer | int"
 # Symbolic axis lengths with the numbers that they stand for; they differ, so that axes that are
 # mistaken for others don't fit.
 LENGTHS = dict(zip(symbols("n m k", integer=True, positive=True), (3, 4, 2), strict=True))
-MAX_ORDER, MAX_ENTRIES = 4, 200
-# Values beyond that lose too many digits.
-LARGEST = 1e3
-# How many steps are tried for one that is possible.
-ATTEMPTS = 12
 NUMPY = Namespace(np, special)
 # Expressions take a while to make, and the first ones longer.
 SETTINGS = settings(
@@ -39,7 +34,7 @@ def _grow(draw: Any, made: Program, steps: int, kinds: Sequence[str]) -> None:
     """Add up to ``steps`` random steps, fewer where none is possible."""
     arrays = made.run(NUMPY, made.arrays())
     for _ in range(steps):
-        any(_step(draw, made, arrays, kinds) for _ in range(ATTEMPTS))
+        any(_step(draw, made, arrays, kinds) for _ in range(tuning.MAX_DRAWN_STEPS))
 
 
 def _step(draw: Any, made: Program, arrays: list[Any], kinds: Sequence[str]) -> bool:
@@ -53,8 +48,8 @@ def _step(draw: Any, made: Program, arrays: list[Any], kinds: Sequence[str]) -> 
         return False
     with np.errstate(all="ignore"):
         array = np.asarray(made.after(NUMPY, arrays, step))
-    is_small = array.ndim <= MAX_ORDER and 0 < array.size <= MAX_ENTRIES
-    if not is_small or not np.max(abs(array)) <= LARGEST:
+    is_small = array.ndim <= tuning.MAX_DRAWN_AXES and 0 < array.size <= tuning.MAX_DRAWN_ENTRIES
+    if not is_small or not np.max(abs(array)) <= tuning.MAX_DRAWN_VALUE:
         return False
     try:
         value = as_operand(made.after(SYMBOLS, made.values, step))

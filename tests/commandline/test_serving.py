@@ -17,6 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from sympy_einsum.commandline import serving
 from sympy_einsum.commandline.reports import ReportRequest, reports
 from sympy_einsum.compiler.program import Compilation
+from sympy_einsum.core import tuning
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -156,7 +157,7 @@ def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
     monkeypatch.setattr(serving, "answer", forever)
     body = json.dumps({"text": "x"})
     head = HEAD.format(server.server_port) + f"Content-Length: {len(body)}\r\n\r\n{body}"
-    count = serving.MAX_PROCESSES + 3
+    count = tuning.MAX_PROCESSES + 3
     asked = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(count)]
     for connection in asked:
         connection.sendall(head.encode())
@@ -164,7 +165,7 @@ def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
     for connection in asked:
         connection.close()
     time.sleep(0.5)
-    assert killed == ["x"] * serving.MAX_PROCESSES
+    assert killed == ["x"] * tuning.MAX_PROCESSES
     monkeypatch.undo()
     assert answer(server, text="x'*x", wrt=["x"])["reports"]
     assert "Traceback" not in capfd.readouterr().err
@@ -172,10 +173,14 @@ def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
 
 def test_limits(server, monkeypatch):
     response, _ = respond(
-        server, "POST", "/answer", b" " * (serving.MAX_BYTES + 1), Content_Type="application/json"
+        server,
+        "POST",
+        "/answer",
+        b" " * (tuning.MAX_REQUEST_BYTES + 1),
+        Content_Type="application/json",
     )
     assert response.status == 413
-    monkeypatch.setattr(serving, "MAX_SECONDS", 0.01)
+    monkeypatch.setattr(tuning, "MAX_REQUEST_SECONDS", 0.01)
     assert "more than 0.01 s" in answer(server, text="x'*x", wrt=["x"])["error"]
 
 

@@ -16,7 +16,8 @@ from test_notation import Matrices
 from texts import TYPED, assert_same_value, leaves_of
 
 import sympy_einsum as se
-from sympy_einsum.printing import naming, node_texts
+from sympy_einsum.core import tuning
+from sympy_einsum.printing import naming
 from sympy_einsum.printing.notation import Notation
 
 m, n = symbols("m n", integer=True, positive=True)
@@ -153,10 +154,10 @@ def test_names_are_new():
 @pytest.fixture
 def eager(monkeypatch):
     """Treat everything as long."""
-    monkeypatch.setattr(naming, "READABLE", 6)
-    monkeypatch.setattr(naming, "SMALL", 1)
-    monkeypatch.setattr("sympy_einsum.printing.notation.LONG", 8)
-    monkeypatch.setattr(node_texts, "LONG_TEXT", 20)
+    monkeypatch.setattr(tuning, "MAX_UNNAMED_PARTS", 6)
+    monkeypatch.setattr(tuning, "SMALL_PART", 1)
+    monkeypatch.setattr(tuning, "LONG_PART", 8)
+    monkeypatch.setattr(tuning, "LONG_TEXT", 20)
     naming._extents.clear()
     yield
     naming._extents.clear()

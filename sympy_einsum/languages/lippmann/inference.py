@@ -20,13 +20,10 @@ from typing import NamedTuple
 
 from sympy import Expr, Integer
 
-from ...core import ParseError, Shape, transform
+from ...core import ParseError, Shape, transform, tuning
 from ..lengths import Length, UnionFindNode, length_symbol
 from ..nodes import Deadline, Location, SyntaxNode, children_of
-from ..numbers import MAX_SCALAR_DEPTH
 from .functions import DELTA, ELEMENTWISE, OF_ORDER_0, SPECIAL
-
-MAX_ORDER = 50
 
 
 @dataclass(eq=False, slots=True)
@@ -113,8 +110,10 @@ class Inference:
         depth = max((self.depths[child] for child in node.children), default=0)
         if not self.axes[node].known and (node.kind == "call" or node.name == "^"):
             depth += 1
-        if depth > MAX_SCALAR_DEPTH:
-            raise place.error(f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep")
+        if depth > tuning.MAX_SCALAR_DEPTH:
+            raise place.error(
+                f"scalar functions are nested more than {tuning.MAX_SCALAR_DEPTH} deep"
+            )
         return depth
 
     # --- a rule for each kind of node
@@ -169,10 +168,14 @@ class Inference:
 
     def _delta(self, place: Location) -> Axes:
         (child,) = place.node.children
-        if child.kind != "number" or not child.name.isdigit() or int(child.name) > MAX_ORDER:
+        if (
+            child.kind != "number"
+            or not child.name.isdigit()
+            or int(child.name) > tuning.MAX_READ_ORDER
+        ):
             raise place.error(
-                f"delta(n) is the delta tensor of order 2 n; n is a number up to {MAX_ORDER}, not "
-                f"{place.quote(0)}"
+                f"delta(n) is the delta tensor of order 2 n; n is a number up to "
+                f"{tuning.MAX_READ_ORDER}, not {place.quote(0)}"
             )
         half = tuple([self.fresh() for _ in range(int(child.name))])
         return Axes((*half, *half))

@@ -21,13 +21,14 @@ from ...core import (
     UnsupportedError,
     as_length,
     once,
+    tuning,
 )
 from ...expressions import Operand, TensorSymbol
 from ..lengths import symbols_of
 from ..nodes import Deadline, SyntaxNode
 from .building import build
 from .derivation import ReverseMode, explicit_sums
-from .inference import MAX_ORDER, Inference, read_length
+from .inference import Inference, read_length
 from .parser import Declared, Wanted, read
 from .simplification import simplifications
 from .vertices import Vertex, Vertices, drawing, tree_drawing
@@ -35,9 +36,6 @@ from .vertices import Vertex, Vertices, drawing, tree_drawing
 # Declaration of a variable by a user: a symbol, its order, or its axis lengths.
 Declarable: TypeAlias = "Operand | int | Sequence[AnyLength]"
 Declarations: TypeAlias = "str | Mapping[str, Declarable] | None"
-
-# Maximum number of nodes, because every step is a separate graph.
-MAX_DRAWN = 300
 
 
 class Derivative(NamedTuple):
@@ -99,9 +97,10 @@ class TensorProgram:
         if variable not in self.symbols:
             raise ParseError(f"{variable!r} isn't declared")
         count = len(self.tree(place).labels)
-        if count > MAX_DRAWN:
+        if count > tuning.MAX_DRAWN_NODES:
             raise UnsupportedError(
-                f"the tree has {count} nodes; reverse mode is drawn for {MAX_DRAWN} at most"
+                f"the tree has {count} nodes; reverse mode is drawn for {tuning.MAX_DRAWN_NODES} "
+                "at most"
             )
         vertices = Vertices()
         root = explicit_sums(self._vertex(vertices, place), vertices)
@@ -170,8 +169,8 @@ def _declare(inference: Inference, declared: Declared, text: str) -> None:
     if name in inference.variables:
         raise ParseError(f"{name!r} is declared twice", text, position)
     number = str(declared.order)
-    if not number.isdigit() or len(number) > 2 or int(number) > MAX_ORDER:
-        message = f"an order is a number from 0 to {MAX_ORDER}, not {number}"
+    if not number.isdigit() or len(number) > 2 or int(number) > tuning.MAX_READ_ORDER:
+        message = f"an order is a number from 0 to {tuning.MAX_READ_ORDER}, not {number}"
         raise ParseError(message, text, declared.order.start_pos)
     order = int(number)
     lengths = declared.lengths
@@ -195,7 +194,11 @@ def declare_given(inference: Inference, declarations: Declarations) -> dict[str,
             if isinstance(value, (Symbol, TensorSymbol)):
                 symbols[name] = value
                 value = getattr(value, "shape", ())
-            if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_ORDER:
+            if (
+                isinstance(value, int)
+                and not isinstance(value, bool)
+                and 0 <= value <= tuning.MAX_READ_ORDER
+            ):
                 inference.declare(name, value)
             elif isinstance(value, (tuple, list)):
                 inference.declare(name, len(value), [as_length(length) for length in value])

@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...core import LabelledGraph, UnsupportedError, postorder, transform
+from ...core import LabelledGraph, UnsupportedError, postorder, transform, tuning
 from ..nodes import SyntaxNode, children_of
 from .functions import DELTA, SPECIAL
 from .inference import Inference, Subscripts
 
-# The maximum order, bounded by the number of letters.
-MAX_ORDER = 20
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -58,8 +56,10 @@ class Vertices:
     def _make(
         self, kind: str, name: str, below: Sequence[Vertex], order: int, *rest: Subscripts
     ) -> Vertex:
-        if order > MAX_ORDER:
-            raise UnsupportedError(f"graphs are drawn up to order {MAX_ORDER}, this has {order}")
+        if order > tuning.MAX_DRAWN_ORDER:
+            raise UnsupportedError(
+                f"graphs are drawn up to order {tuning.MAX_DRAWN_ORDER}, this has {order}"
+            )
         key = (kind, name, *map(id, below), order, *rest)
         if key not in self.known:
             self.known[key] = Vertex(kind, name, tuple(below), order, *rest)

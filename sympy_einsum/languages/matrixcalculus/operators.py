@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from ... import operations
-from ...core import TensorError
+from ...core import TensorError, tuning
 from ...expressions import Operand, matrix_power, order_of
 from ..nodes import SyntaxNode
 from ..numbers import bounded_power
 from .types import SCALAR, InferenceContext, Type, TypeRule
-
-# The maximum exponent of a matrix power, which is a product.
-MAX_MATRIX_POWER = 64
 
 
 def _infer_same_shape(site: InferenceContext, left: Type, right: Type) -> Type:
@@ -131,10 +128,10 @@ def _infer_power(site: InferenceContext, base: Type, exponent: Type) -> Type:
             "the elementwise power is written .^"
         )
     value = literal_integer(above)
-    if value is None or abs(value) > MAX_MATRIX_POWER:
+    if value is None or abs(value) > tuning.MAX_MATRIX_POWER:
         raise site.error(
-            f"^ of a matrix needs an integer exponent between {-MAX_MATRIX_POWER} and "
-            f"{MAX_MATRIX_POWER}, not {site.quote(1)}; the elementwise power is written .^"
+            f"^ of a matrix needs an integer exponent between {-tuning.MAX_MATRIX_POWER} and "
+            f"{tuning.MAX_MATRIX_POWER}, not {site.quote(1)}; the elementwise power is written .^"
         )
     return site.square(0, base)
 

@@ -11,12 +11,12 @@ from itertools import chain
 import sympy
 from sympy import Expr, S, Symbol
 
-from ...core import ParseError, transform
+from ...core import ParseError, transform, tuning
 from ...expressions import Operand, TensorSymbol
 from ...operations import multiply
 from ..lengths import Length, name_lengths
 from ..nodes import Deadline, SyntaxNode, children_of
-from ..numbers import MAX_SCALAR_DEPTH, check_number, read_number
+from ..numbers import check_number, read_number
 from .declarations import KINDS, Declaration, kind_by_name
 from .functions import FUNCTIONS, infer_identity
 from .operators import OPERATORS
@@ -112,8 +112,8 @@ class Interpreter:
         depth = max((self.depths[child] for child in node.children), default=0)
         if type_ == SCALAR and (node.kind == "call" or node.name == "^"):
             depth += 1
-        if depth > MAX_SCALAR_DEPTH:
-            message = f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep"
+        if depth > tuning.MAX_SCALAR_DEPTH:
+            message = f"scalar functions are nested more than {tuning.MAX_SCALAR_DEPTH} deep"
             raise ParseError(message, self.text, node.position)
         return depth
 

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 from sympy import Expr, Symbol
 
 from ... import operations
-from ...core import ParseError, Shape, TensorError, transform
+from ...core import ParseError, Shape, TensorError, transform, tuning
 from ...expressions import Delta, Operand, TensorSymbol, contract, shape_of
 from ..lengths import Length, symbols_of
 from ..lippmann.functions import ELEMENTWISE, OF_ORDER_0, SPECIAL
 from ..nodes import Deadline, Location, SyntaxNode, children_of
-from ..numbers import MAX_SCALAR_DEPTH, bounded_power, check_number, read_number
+from ..numbers import bounded_power, check_number, read_number
 from .parser import UPPER, read, read_indices
 
 DELTAS = ("δ", "delta")
@@ -76,8 +76,10 @@ class _IndexInference:
             self.constants.add(node)
         depth = max((self.depths[child] for child in _operands(node)), default=0)
         self.depths[node] = depth + (not found and node.kind in ("call", "power"))
-        if self.depths[node] > MAX_SCALAR_DEPTH:
-            raise place.error(f"scalar functions are nested more than {MAX_SCALAR_DEPTH} deep")
+        if self.depths[node] > tuning.MAX_SCALAR_DEPTH:
+            raise place.error(
+                f"scalar functions are nested more than {tuning.MAX_SCALAR_DEPTH} deep"
+            )
 
     def _leaf(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         node = place.node
