@@ -5,10 +5,11 @@ The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 
 from __future__ import annotations
 
-from sympy import Expr, Integer, S, log, sqrt
+from sympy import Expr, Integer, S, erfc, exp, log, pi, sqrt
 from sympy.printing.printer import Printer
 
-from .whole_functions import WholeFunction
+from .rows import Partials
+from .whole_functions import WholeFunction, check_order
 
 
 class ndtr(WholeFunction):
@@ -64,14 +65,35 @@ class erfcx(WholeFunction):
 
 
 class erfcx_rate(WholeFunction):
-    """The derivative of log(erfcx(x)), for generated code only: its formula cancels for large x.
+    """The derivative of log(erfcx(x)), which cancels in its formula for large x. With a second
+    argument n, -2 n times the quotient of the n-th repeated integral of erfc by the one before.
 
+    >>> import sympy_einsum as se
     >>> from sympy.abc import t
-    >>> erfcx_rate(t).rewrite("exp")
-    2*t - 2*exp(-t**2)/(sqrt(pi)*erfc(t))
+    >>> se.erfcx_rate(t).rewrite("exp"), se.erfcx_rate(t).diff(t)
+    (2*t - 2*exp(-t**2)/(sqrt(pi)*erfc(t)), (-erfcx_rate(t) + erfcx_rate(t, 2))*erfcx_rate(t))
     """
 
-    nargs = 1
+    nargs = (1, 2)
+
+
+def erfcx_rate_code(x: Expr, number: Expr = S.One) -> str:
+    """Return the code of :class:`erfcx_rate`."""
+    check_order(erfcx_rate, number)
+    return f"erfcx_rate({number}, {{0}})"
+
+
+def erfcx_rate_derivative(x: Expr, number: Expr = S.One) -> Partials:
+    """Return the derivative of :class:`erfcx_rate`: https://dlmf.nist.gov/7.18.E7 for a ratio."""
+    rate = erfcx_rate(x) if number is S.One else erfcx_rate(x, number)
+    return rate * (erfcx_rate(x, number + 1) - rate), *[None] * (number is not S.One)
+
+
+def erfcx_rate_definition(x: Expr, number: Expr = S.One) -> Expr:
+    """Return :class:`erfcx_rate` by its recurrence."""
+    if number is S.One:
+        return 2 * x - 2 / (sqrt(pi) * exp(x**2) * erfc(x))
+    return 2 * x + 2 * (number - 1) / erfcx_rate_definition(x, number - 1)
 
 
 class log_ndtr(WholeFunction):

@@ -127,10 +127,15 @@ DERIVATIVE_NAMES = DeferredTable(
         (cosh(_U) - 1) / _U**2: sinhc(_U / 2) ** 2 / 2,
         exp(-(_U**2)) / erfc(_U): 1 / erfcx(_U),
         exp(-(_U**2)) / (1 - erf(_U)): 1 / erfcx(_U),
-        exp(-(_U**2) / 2) / (1 - ndtr(_U)): 2 / erfcx(_U / sqrt(2)),
+        1 - ndtr(_U): ndtr(-_U),
         exp(_U**2) * erfc(_U): erfcx(_U),
         exp(-(_U**2) / 2) / ndtr(_U): 2 / erfcx(-_U / sqrt(2)),
         exp(_U**2 / 2) * ndtr(_U): erfcx(-_U / sqrt(2)) / 2,
+        1 / (sqrt(pi) * erfcx(_U)) - _U: -erfcx_rate(_U) / 2,
+        log(_U * ndtr(_U) + exp(-(_U**2) / 2) / sqrt(2 * pi)): (
+            log_ndtr(_U) + log(-erfcx_rate(-_U / sqrt(2)) / sqrt(2))
+        ),
+        log(softplus(_U)): _U - softplus(_U) / 2 - log_sinhc(softplus(_U) / 2),
     }
 )
 # Differences that cancel. The last three stay as they are: the printers have code for them.
@@ -141,10 +146,8 @@ NUMERIC_NAMES = DeferredTable(
         1 + tanh(_U): 2 * sigmoid(2 * _U),
         1 - tanh(_U): 2 * sigmoid(-2 * _U),
         1 - erf(_U): erfc(_U),
-        1 - ndtr(_U): ndtr(-_U),
         1 - cos(_U): 2 * sin(_U / 2) ** 2,
         cosh(_U) - 1: 2 * sinh(_U / 2) ** 2,
-        erfcx(_U) * (2 * _U - 2 / (sqrt(pi) * erfcx(_U))): erfcx(_U) * erfcx_rate(_U),
         # 1 - exp(-v) = 1 / (1 + bose(v)) >= v exp(-v).
         log(1 - exp(-exp(_U))): Max(_U - exp(_U), -log(1 + bose(exp(_U)))),
         log(cosh(_U)): softplus(2 * _U) - _U - log(2),

@@ -143,7 +143,7 @@ MAX_DENOMINATOR_FACTORS = 4
 # --- numerically stable forms ---------------------------------------------------------------------
 
 # Levels of functions of functions that are searched.
-STABLE_LEVELS = 4
+STABLE_LEVELS = 5
 # Terms of a sum, or factors of a product, that are searched for parts of a form.
 STABLE_TERMS = 16
 # Operands of a part that is searched.

@@ -49,6 +49,7 @@ erf: ScalarFunction
 erfc: ScalarFunction
 erfcinv: ScalarFunction
 erfcx: ScalarFunction
+erfcx_rate: ScalarFunction
 erfi: ScalarFunction
 erfinv: ScalarFunction
 exp: ScalarFunction

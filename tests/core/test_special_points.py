@@ -191,6 +191,7 @@ def references():
         "log_sigmoid": lambda v: -mp.log1p(mp.exp(-v)),
         "ndtri": real(lambda v: -mp.sqrt(2) * mp.erfinv(1 - 2 * v), 0, 1),
         "erfcx": lambda v: mp.exp(v**2) * mp.erfc(v),
+        "erfcx_rate": lambda v: 2 * v - 2 / (mp.sqrt(mp.pi) * mp.exp(v**2) * mp.erfc(v)),
         "gammaln": lambda v: mp.log(abs(mp.gamma(v))),
         "real_cbrt": lambda v: mp.sign(v) * mp.cbrt(abs(v)),
         "atan2 y": lambda v: mp.atan2(v, 2), "atan2 x": lambda v: mp.atan2(2, v),

@@ -28,6 +28,14 @@ def step_of(f):
     return lambda x: mpmath.log(f(x + 1) - f(x) if x < 0 else f(-x) - f(-x - 1))
 
 
+def density(x):
+    return mpmath.exp(-(x**2) / 2) / mpmath.sqrt(2 * mpmath.pi)
+
+
+def logistic(x):
+    return 1 / (1 + mpmath.exp(-x))
+
+
 def log1p(x):
     return mpmath.log1p(mpmath.exp(x))
 
@@ -110,6 +118,49 @@ CASES = {
         lambda x: (sympy.cosh(x) - 1) / x**2,
         lambda x: 2 * (mpmath.sinh(x / 2) / x) ** 2,
     ),
+    "log of expected improvement": (
+        lambda x: log(x * se.ndtr(x) + exp(-(x**2) / 2) / sympy.sqrt(2 * sympy.pi)),
+        lambda x: mpmath.log(x * normal(x) + density(x)),
+    ),
+    "log of expected excess": (
+        lambda x: log(exp(-(x**2) / 2) / sympy.sqrt(2 * sympy.pi) - x * (1 - se.ndtr(x))),
+        lambda x: mpmath.log(density(x) - x * normal(-x)),
+    ),
+    "log softplus": (lambda x: log(log(1 + exp(x))), lambda x: mpmath.log(log1p(x))),
+    "Gompertz": (lambda x: exp(-exp(x)), lambda x: mpmath.exp(-mpmath.exp(x))),
+    "Gumbel": (lambda x: exp(-x - exp(-x)), lambda x: mpmath.exp(-x - mpmath.exp(-x))),
+    "rate that overflows": (
+        lambda x: 1 - exp(-exp(x)),
+        lambda x: -mpmath.expm1(-mpmath.exp(x)),
+    ),
+    "both tails": (
+        lambda x: log(1 - se.ndtr(x) ** 2),
+        lambda x: mpmath.log(normal(-x)) + mpmath.log1p(normal(x)),
+    ),
+    "both tails of erf": (
+        lambda x: log(1 - sympy.erf(x) ** 2),
+        lambda x: mpmath.log(mpmath.erfc(x)) + mpmath.log(mpmath.erfc(-x)),
+    ),
+    "largest of three": (
+        lambda x: log(1 - se.sigmoid(x) ** 3),
+        lambda x: mpmath.log(logistic(-x)) + mpmath.log(1 + logistic(x) + logistic(x) ** 2),
+    ),
+    "reciprocal of erfcx": (
+        lambda x: exp(-(x**2)) / sympy.erfc(x),
+        lambda x: mpmath.exp(-(x**2)) / mpmath.erfc(x),
+    ),
+    "root over its argument": (
+        lambda x: (sympy.sqrt(1 + x**2) - 1) / x,
+        lambda x: x / (mpmath.sqrt(1 + x**2) + 1),
+    ),
+    "root over a square": (
+        lambda x: al * (2 - sympy.sqrt(4 + x**2)) / x**2,
+        lambda x: -AL / (mpmath.sqrt(4 + x**2) + 2),
+    ),
+    "Box and Cox": (
+        lambda x: ((1 + al) ** (x / 10) - 1) / x,
+        lambda x: mpmath.expm1(x / 10 * mpmath.log(1 + mpf(AL))) / x,
+    ),
     "two exponentials": (
         lambda x: exp(-exp(x)) * exp(exp(x) - x),
         lambda x: mpmath.exp(-x),
@@ -169,17 +220,23 @@ def test_value_and_two_derivatives(name):
 # What exceeds the range of floating-point numbers on the way.
 @pytest.mark.filterwarnings("ignore:(overflow|divide by zero) encountered:RuntimeWarning")
 @pytest.mark.parametrize("kind", ["tensor", "scalar"])
-def test_complementary_log_log(kind):
-    """The probability of an event, and its score, for a rate that overflows or underflows."""
-    f, points = log(1 - exp(-exp(t))), np.array([-800.0, -40.0, -1.0, 3.0, 800.0])
+@pytest.mark.parametrize("failures", [0, 3])
+def test_complementary_log_log(kind, failures):
+    """The log-likelihood of outcomes of a rate that overflows or underflows: two derivatives."""
+    f = log(1 - exp(-exp(t))) + failures * log(exp(-exp(t)))
+    points = np.array([-800.0, -40.0, -1.0, 3.0, 700.0 if failures else 800.0])
     if kind == "tensor":
         tensor = of_tensor(f)
-        rows = se.lambdify(z, [tensor, se.gradient(tensor.sum(), z)])(points)
+        slope = se.gradient(tensor.sum(), z)
+        rows = se.lambdify(z, [tensor, slope, se.gradient(slope.sum(), z)])(points)
     else:
-        one = se.lambdify(t, [f, se.diff(f, t)])
+        one = se.lambdify(t, [f, se.diff(f, t), se.diff(f, t, 2)])
         rows = np.transpose([one(point) for point in points])
-    function = lambda x: mpmath.log(-mpmath.expm1(-mpmath.exp(x)))  # noqa: E731
-    expected = np.transpose([exact(function, point)[:2] for point in points])
+
+    def function(x):
+        return mpmath.log(-mpmath.expm1(-mpmath.exp(x))) - failures * mpmath.exp(x)
+
+    expected = np.transpose([exact(function, point) for point in points])
     np.testing.assert_allclose(rows, expected, rtol=1e-12)
 
 

@@ -310,7 +310,7 @@ class NumpyBackend(Backend):
             *("correlate", *STABLE_FUNCTIONS),
         ),
         **helpers(".numpy_arrays", "diagonal_in", "add_transposed", "weighted_gram"),
-        **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "erfcx_rate", "softplus"),
+        **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "softplus"),
         **helpers(
             ".numpy_arrays",
             *("by_rows", "windows", "scatter", "spectrum", "from_spectrum", "one_hot"),

@@ -9,7 +9,7 @@ from .sources import Helper, helpers
 # Functions of entries that no library has, and the coefficients of one of them.
 STABLE_FUNCTIONS = (
     *("LANGEVIN_SERIES", "sinhc", "tanhc", "log_sinhc", "langevin", "gamma_rise"),
-    *("log_ndtr_difference", "ndtr_share"),
+    *("erfcx_rate", "log_ndtr_difference", "ndtr_share"),
 )
 # Those and the functions of SciPy that a library may lack.
 SPECIAL = (

@@ -136,6 +136,20 @@ def gamma_rise(n, x, k, difference):
     return xp.where(is_right, -value if n > 0 and n % 2 == 1 else value, difference)
 
 
+def erfcx_rate(n, x):
+    """-2 n times the quotient of two repeated integrals of erfc, by a continued fraction where the
+    recurrence that begins with 2/(sqrt(pi)*erfcx(x)) - 2*x cancels."""
+    is_large = x > 4
+    large, other = xp.where(is_large, x, 4.0), xp.where(is_large, 4.0, x)
+    ratio = 0.0 * large
+    for k in range(n + 24, n - 1, -1):
+        ratio = 2 * k / (2 * large + ratio)
+    found = 1.1283791670955126 / special.erfcx(other) - 2 * other
+    for k in range(1, n):
+        found = 2 * k / found - 2 * other
+    return -xp.where(is_large, ratio, found)
+
+
 def log_ndtr_difference(a, b):
     """log(ndtr(a) - ndtr(b)), in the left tail by symmetry."""
     is_right = a + b > 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Function, Pow, log
+from collections.abc import Sequence
+
+from sympy import Expr, Function, Mul, Pow, S, log
 
 from ...analysis import Barriers
 from ...core import Use, cached, sigmoid, transform, tuning
 from ...expressions import (
     LOG,
+    Einsum,
     Elementwise,
     Operand,
     TensorAdd,
@@ -20,17 +23,26 @@ from ..powers import merge_power_derivatives
 from .laws import law
 from .logarithms import logarithm
 from .matching import FUNCTIONS, arguments, matched
-from .nodes import applied, asks_for_signs, is_ones, signed, stable_node
+from .nodes import applied, asks_for_signs, is_ones, local_body, pieces, signed, stable_node
 
 
 def stable_function(node: Operand, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
     """Replace a function of functions by its stable form, also inside a body."""
-    if isinstance(node, Elementwise) and not _is_stable_body(node.body):
-        given = signed(node.body, node.operands)
-        body = _stable_body(given, use)
-        if body != given:
-            return applied(body, node.operands)
-    return stable_node(node, use)
+    bodies = pieces(node)[:2] if isinstance(node, Elementwise) else ()
+    found = _with_stable_parts(*bodies[0], use) if bodies else None
+    found = stable_node(node, use) if found is None else found
+    if found is None and use == Use.DIFFERENTIATING and len(bodies) > 1:
+        found = _with_stable_parts(*bodies[1], use)
+    return found
+
+
+def _with_stable_parts(body: Expr, operands: Sequence[Operand], use: Use) -> Operand | None:
+    """Replace parts of a scalar function of nodes by their stable forms."""
+    if _is_stable_body(body):
+        return None
+    given = signed(body, operands)
+    found = _stable_body(given, use)
+    return None if found == given else applied(found, operands)
 
 
 @cached(8192)
@@ -53,6 +65,33 @@ def logarithm_of(node: Operand, barriers: Barriers) -> Operand | None:
 def stable_scalar(node: Operand, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
     """Replace a stock scalar by its stable form."""
     return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
+
+
+def quotient(node: Operand, barriers: Barriers) -> Operand | None:
+    """Replace a difference of roots or powers over the argument with which it vanishes."""
+    if isinstance(node, Elementwise):
+        return stable_function(node, barriers, Use.DIFFERENTIATING) if node.body.is_Mul else None
+    if isinstance(node, Einsum):
+        has_difference = any(map(_is_difference, node.operands))
+        found = stable_node(node, Use.DIFFERENTIATING) if has_difference else None
+        return _cancelled(node) if found is None else found
+    is_quotient = node.is_Mul and any(arg.as_base_exp()[0].is_Add for arg in node.args)
+    return stable_scalar(node, barriers, Use.DIFFERENTIATING) if is_quotient else None
+
+
+def _cancelled(node: Einsum) -> Operand | None:
+    """Cancel factors of a product that, inlined, has a root in its denominator."""
+    factors = [local_body(operand) for operand in node.operands]
+    body, operands = pieces(node)[-1] if pieces(node) else (S.One, ())
+    sums = [f.base for f in Mul.make_args(body) if f.is_Pow and f.base.is_Add and f.exp.is_negative]
+    if not any(arg.is_Pow and arg.exp == S.Half for total in sums for arg in total.args):
+        return None
+    count = sum([len(Mul.make_args(own[0])) if own else 1 for own in factors])
+    return applied(body, operands) if len(Mul.make_args(body)) < count else None
+
+
+def _is_difference(operand: Operand) -> bool:
+    return isinstance(operand, TensorAdd) and len(operand.operands) == 2
 
 
 def log_of_one_more(node: Elementwise, barriers: Barriers) -> Operand | None:

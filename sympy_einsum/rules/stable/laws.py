@@ -26,7 +26,9 @@ from sympy import (
 
 from ...core import (
     Use,
+    bose,
     cached,
+    exprel,
     gamma_rise,
     gammaln,
     log_ndtr_difference,
@@ -52,7 +54,10 @@ def log_of_sum(total: Expr) -> Expr | None:
     if not 1 < len(terms) <= tuning.STABLE_TERMS:
         return None
     logs = _logarithms(terms)
-    return _log_of_difference(terms) if logs is None else log_of_exponentials(logs)
+    if logs is not None:
+        return log_of_exponentials(logs)
+    factors = _complement_factors(total)
+    return Add(*map(log, factors)) if factors else _log_of_difference(terms)
 
 
 def log_of_exponentials(logs: Sequence[Expr]) -> Expr:
@@ -117,6 +122,20 @@ def _log_of_difference(terms: Sequence[Expr]) -> Expr | None:
     return log(scale * factor) + log_ndtr_difference(unit * a, unit * b)
 
 
+def _complement_factors(total: Expr) -> list[Expr] | None:
+    """Return the factors 1 - f and 1 + f + … + f^(k - 1) of 1 - f^k, where f may be near to 1 and
+    the first has a stable form."""
+    number, rest = total.as_coeff_Add()
+    base, power = (-rest).as_base_exp()
+    if number is not S.One or base.func not in (sigmoid, *_NORMAL, tanh):
+        return None
+    if not power.is_Integer or not 1 < power <= tuning.STABLE_TERMS:
+        return None
+    factors = [1 - base, *([1 + base] if power % 2 == 0 else [])]
+    others = Add(*[base ** (k * len(factors)) for k in range(power // len(factors))])
+    return factors if others is S.One else [*factors, others]
+
+
 def _weighted(term: Expr) -> tuple[Expr, Expr | None]:
     """Match a positive multiple of a distribution function."""
     factors = Mul.make_args(term)
@@ -150,6 +169,9 @@ def quotient_by_sum(product: Expr) -> Expr | None:
             sums.append((logs, power))
         else:
             rest.append(factor)
+    base, _ = product.as_coeff_Mul()[1].as_base_exp()
+    if isinstance(base, sigmoid):  # which underflows where its power does
+        return None
     if not sums:  # products of exponentials alone would grow along a chain of them
         return None
     result = _joined(sums, rest, Add(*exponents))
@@ -233,6 +255,32 @@ def product_of_exponentials(product: Expr) -> Expr | None:
     )
 
 
+def double_exponential(product: Expr) -> Expr | None:
+    """exp(x) exp(y - exp(x)) as one exponential, the terms of sums apart: the first may be infinite
+    where the second is 0."""
+    factors = Mul.make_args(product)
+    grown = [f for f in factors if _has_exponential(f)]
+    if len(grown) < 2 or not any(map(is_double, grown)):
+        return None
+    rest = Mul(*[f for f in factors if f not in grown])
+    terms = Add.make_args(Mul(*grown).expand(power_exp=False))
+    return Add(*[rest * _times_exponential(term, S.Zero) for term in terms])
+
+
+def is_double(part: Expr) -> bool:
+    """Tell whether an exponential, or 1/(exp(x) - 1), has an exponential in its exponent."""
+    return any(f.args[0].has(exp) for f in part.atoms(exp, bose))
+
+
+def _has_exponential(factor: Expr) -> bool:
+    """Tell whether a factor is an exponential, or a short power of a sum with one."""
+    if isinstance(factor, exp):
+        return True
+    base, power = factor.as_base_exp()
+    is_short = power.is_Integer and 0 < power <= 2 and base.is_Add
+    return is_short and len(base.args) <= tuning.STABLE_FORM_WIDTH and base.has(exp)
+
+
 # --- differences of gamma functions --------------------------------------------------------------
 
 
@@ -289,8 +337,32 @@ def product_with_logarithm(product: Expr) -> Expr | None:
     return None
 
 
+def complement(total: Expr) -> Expr | None:
+    """1 - f^k = (1 - f) (1 + f + … + f^(k - 1)), where f is near to 1."""
+    factors = None if total.has(tanh) else _complement_factors(total)
+    return Mul(*factors) if factors else None
+
+
+def softplus_less_argument(total: Expr) -> Expr | None:
+    """c softplus(x + y) - c x - c y = c softplus(-x - y), of an argument of several terms."""
+    for term in Add.make_args(total):
+        factor, function = term.as_coeff_Mul()
+        if isinstance(function, softplus) and function.args[0].is_Add:
+            argument = function.args[0]
+            left = total - term + factor * argument
+            if _length(left) + _length(argument) < _length(total) + (left is S.Zero):
+                return left + factor * softplus(-argument)
+    return None
+
+
 def root_less_number(total: Expr) -> Expr | None:
     """c sqrt(a + x) - c sqrt(a) = c x / (sqrt(a + x) + sqrt(a)), where a is a number."""
+    found = _without_root(total)
+    return None if found is None else found[0] / found[1]
+
+
+def _without_root(total: Expr) -> tuple[Expr, Expr] | None:
+    """Return the numerator c x and the denominator of such a difference."""
     terms = Add.make_args(total)
     for term, other in (terms, terms[::-1]) if len(terms) == 2 else ():
         for root in Mul.make_args(term):
@@ -298,7 +370,33 @@ def root_less_number(total: Expr) -> Expr | None:
                 number, rest = root.base.as_coeff_Add()
                 factor = term / root
                 if number.is_positive and rest and other + factor * sqrt(number) == 0:
-                    return factor * rest / (root + sqrt(number))
+                    return factor * rest, root + sqrt(number)
+    return None
+
+
+def root_quotient(product: Expr) -> Expr | None:
+    """(sqrt(a + x) - sqrt(a)) / x = 1 / (sqrt(a + x) + sqrt(a)), where a is a number."""
+    powers = product.as_powers_dict()
+    divisors = {base for base, power in powers.items() if power.could_extract_minus_sign()}
+    for base, power in powers.items() if divisors else ():
+        found = _without_root(base) if power.is_Integer and power.is_positive else None
+        if found is not None and not divisors.isdisjoint(found[0].as_powers_dict()):
+            return product * (found[0] / found[1] / base) ** power
+    return None
+
+
+def power_quotient(product: Expr) -> Expr | None:
+    """(b^x - 1) / x = log(b) exprel(x log(b)), where b is positive: Box and Cox's function."""
+    powers = product.as_powers_dict()
+    for base, power in powers.items():
+        terms = Add.make_args(base)
+        for term, other in (terms, terms[::-1]) if len(terms) == 2 and power is S.One else ():
+            grown, exponent = (term / -other).as_base_exp()
+            number, argument = exponent.as_coeff_Mul()
+            is_power = grown.is_positive and argument.free_symbols and argument in powers
+            if is_power and powers[argument] == S.NegativeOne and grown is not S.Exp1:
+                slope = number * log(grown) * exprel(exponent * log(grown))
+                return product / base * argument * -other * slope
     return None
 
 
@@ -310,11 +408,16 @@ def law(expr: Expr, use: Use) -> Expr | None:
     if use == Use.READING:
         return None
     if expr.is_Add:
-        by_root = root_less_number(expr) if use == Use.COMPUTING else None
-        return gamma_difference(expr) if by_root is None else by_root
+        found = softplus_less_argument(expr)
+        if use == Use.COMPUTING and found is None:
+            found = root_less_number(expr) or complement(expr)
+        return gamma_difference(expr) if found is None else found
     found = None
-    if use == Use.COMPUTING and expr.is_Mul:
-        found = product_with_logarithm(expr) or product_of_exponentials(expr)
+    if expr.is_Mul:
+        found = root_quotient(expr) or power_quotient(expr)
+        if use == Use.COMPUTING and found is None:
+            found = product_with_logarithm(expr) or product_of_exponentials(expr)
+        found = double_exponential(expr) if found is None else found
     if found is not None:
         return found
     if expr.is_Mul or (isinstance(expr, Pow) and not isinstance(expr, exp)):

@@ -13,6 +13,7 @@ from sympy import (
     Expr,
     Function,
     Mul,
+    Pow,
     exp,
     log,
 )
@@ -124,6 +125,8 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
     opened_any = False
     for operand in operands:
         found = local_body(operand) or _filled(operand)
+        if isinstance(operand, View) and found:  # a multiple is no level of its own
+            found = _inlined(*found) or found
         if found is None:
             parts.append((None, (places.setdefault(operand, len(places)),)))
         else:
@@ -161,7 +164,10 @@ _NONNEGATIVE = [Dummy(f"s{k}", nonnegative=True) for k in range(8)]
 @cached(8192)
 def asks_for_signs(body: Expr) -> bool:
     """Tell whether a law for a body may depend on signs."""
-    return bool(body.has(log) or (body.has(exp) and body.has(Add)))
+    if not body.has(Add):
+        return bool(body.has(log))
+    has_power = any(power.exp.free_symbols for power in body.atoms(Pow))
+    return has_power or bool(body.has(log, exp))
 
 
 def signed(body: Expr, operands: Sequence[Operand]) -> Expr:
@@ -209,8 +215,8 @@ def reached(node: TensorExpr) -> frozenset[Operand]:
 
 
 @memoised
-def _pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
-    """Yield a node as scalar functions of nodes, each of those a level further down."""
+def pieces(node: TensorExpr) -> tuple[tuple[Expr, tuple[Operand, ...]], ...]:
+    """Return a node as scalar functions of nodes, each of those a level further down."""
     found = [local_body(node)]
     while found[-1] is not None and len(found) < tuning.STABLE_LEVELS:
         found.append(_inlined(*found[-1]))
@@ -227,24 +233,24 @@ def _is_unnamed(body: Expr) -> bool:
 
 @memoised
 def _has_no_name(node: TensorExpr) -> bool:
-    return all(_is_unnamed(body) for body, _ in _pieces(node))
+    return all(_is_unnamed(body) for body, _ in pieces(node))
 
 
 def stable_node(node: TensorExpr, use: Use) -> Operand | None:
     """Return the stable form of a node from the tables; None if they have none."""
     if _has_no_name(node):
         return None
-    pieces = _pieces(node)
-    for place, (body, operands) in enumerate(pieces):
+    levels = pieces(node)
+    for place, (body, operands) in enumerate(levels):
         # SymPy evaluates a composition of functions, as atanh(tanh(u)) from 1.15 on.
-        if place and body == slot(0) and pieces[0][0].has(Function):
+        if place and body == slot(0) and levels[0][0].has(Function):
             return operands[0]
         found = matched(body, use, True)
         new = node if found is None else _at(found, operands)
         if new is not node:
             return new
     # A law takes for a constant what it doesn't see the function in.
-    for body, operands in reversed(pieces):
+    for body, operands in reversed(levels):
         stable = law(signed(body, operands), use)
         if stable is not None:
             return applied(stable, operands)

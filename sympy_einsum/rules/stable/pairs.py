@@ -23,8 +23,9 @@ from ...expressions import (
     split_coefficient,
     tensor_sum,
 )
+from .laws import is_double
 from .matching import has_functions
-from .nodes import reached, stable_node
+from .nodes import pieces, reached, stable_node
 
 
 def pair_of_terms(node: TensorAdd, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
@@ -136,6 +137,8 @@ def _as_factor(node: TensorExpr) -> FactorKind:
     is_elementary = isinstance(base, TensorSymbol)
     if isinstance(base, Elementwise) and isinstance(base.body, ELEMENTARY):
         is_elementary = not base.body.args[0].has(log)
+        if is_elementary and isinstance(base.body, exp):
+            is_elementary = not is_double(pieces(base)[-1][0])
     return FactorKind(_is_function(base), is_elementary and bool(power.is_positive))
 
 

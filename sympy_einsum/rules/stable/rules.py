@@ -170,10 +170,16 @@ TERMS = _slope(
     pairs.pair_of_terms,
 )
 SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", functions.stable_scalar)
+POWERS = Rule(
+    "slope",
+    "(sqrt(1 + x) - 1)/x = elementwise(lambda u: 1/(sqrt(1 + u) + 1), x)",
+    functions.quotient,
+    any_of(Pow),
+)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
-    Einsum: (QUOTIENT, FACTORS, BESSEL),
-    Elementwise: (WEIGHTED, NAME),
-    Expr: (WEIGHTED, SCALAR),
+    Einsum: (QUOTIENT, POWERS, FACTORS, BESSEL),
+    Elementwise: (WEIGHTED, NAME, POWERS),
+    Expr: (WEIGHTED, SCALAR, POWERS),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
 }
 # Rules for forms of textbooks that are numerically unstable.
@@ -196,7 +202,7 @@ VANISHING = Rule(
     any_of(log),
 )
 # The rules for products that are selected by functions_below alone.
-BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, FACTORS, BESSEL, VANISHING, POWER_BESIDE_ZERO)
+BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, POWERS, FACTORS, BESSEL, VANISHING, POWER_BESIDE_ZERO)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (VANISHING,),
     View: (POWER_BESIDE_ZERO,),
