@@ -1,5 +1,5 @@
-"""What every public name tells of itself: what it is, what it takes, its errors, an example that
-runs, and the page that it is on."""
+"""Docstrings of public names: purpose, parameters, errors, a running example, and the page of the
+reference."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ AXES = {"axis", "axes", "axis1", "axis2"}
 
 
 def members(space: str, kind: type, names: list[str]) -> Iterator[tuple[str, object]]:
-    """The methods and properties of a class that a package of ours defines."""
+    """Return the methods and properties of a class that a package of ours defines."""
     for name in names:
         owner = next((own for own in kind.__mro__ if name in vars(own)), object)
         member = getattr(kind, name, None)
@@ -50,7 +50,7 @@ def members(space: str, kind: type, names: list[str]) -> Iterator[tuple[str, obj
 
 
 def public_names() -> dict[str, object]:
-    """Each name with its namespace, and the object."""
+    """Return each name with its namespace, and the object."""
     found = {f"se.{name}": getattr(se, name) for name in (*se.__all__, "sum", "max", "min")}
     found |= {f"snp.{name}": getattr(snp, name) for name in snp.__all__}
     for space in ("linalg", "fft"):
@@ -72,7 +72,8 @@ CALLABLES = {
 
 
 def parameters(value: object) -> list[inspect.Parameter]:
-    """Those of a function; errors and nodes, which other functions build, have none to tell."""
+    """Return the parameters of a function; errors and nodes, which other functions build, have
+    none."""
     if not callable(value) or (isinstance(value, type) and issubclass(value, Exception | Node)):
         return []
     return list(inspect.signature(value).parameters.values())
@@ -95,7 +96,7 @@ def test_each_says_what_it_is():
 
 
 def test_each_says_its_name():
-    """... or, as an alias, another public one of the same function."""
+    """Or, for an alias, another public name of the same function."""
     spaces = {"se": se, "snp": snp, "snp.linalg": snp.linalg, "snp.fft": snp.fft}
     strange = []
     for name, value in CALLABLES.items():
@@ -111,7 +112,7 @@ def test_each_has_an_example():
 
 
 def test_each_says_what_clashes():
-    """... that takes several tensors, or an axis."""
+    """For functions of several tensors, or with an axis."""
     silent = []
     for name, value in CALLABLES.items():
         found = parameters(value)
@@ -133,7 +134,7 @@ def test_parameters_have_names():
 
 
 def is_generated(value: object) -> bool:
-    """Whether its docstring stands in no file, where pytest would find its examples."""
+    """Tell whether a docstring is in no file, where pytest would find its examples."""
     code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
     if isinstance(value, type | property):
         return False
@@ -155,7 +156,7 @@ def test_examples_that_are_generated_run():
 
 
 def reference():
-    """The extension of Sphinx's that writes the pages."""
+    """Return the extension of Sphinx's that writes the pages."""
     path = ROOT / "docs" / "extensions" / "reference.py"
     spec = importlib.util.spec_from_file_location("reference", path)
     module = importlib.util.module_from_spec(spec)
@@ -164,7 +165,7 @@ def reference():
 
 
 def test_each_name_is_on_one_page():
-    """... complex tensors and linear maps with all that they have."""
+    """Complex tensors and linear maps with all of their members."""
     spaces = {"se": "sympy_einsum", "snp": "sympy_einsum.numpy", "x": "sympy_einsum.TensorExpr"}
     parts = [name.partition(".") for name in NAMES]
     names = [f"{spaces[space]}.{own}" for space, _, own in parts if space in spaces]
@@ -195,7 +196,7 @@ def test_completion_shows_nothing_internal():
 
 
 def test_help_of_a_node_is_short():
-    """... without the hundreds of names that classes of SymPy's have."""
+    """Without the hundreds of names of SymPy's classes."""
     assert dir(se.Einsum) == ["_build", "_own_symbols", "lengths", "output", "subscripts"]
     assert "sum" in dir(se.TensorExpr)
 

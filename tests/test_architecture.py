@@ -1,4 +1,4 @@
-"""Which package may import which, and what the code must never do."""
+"""The allowed imports between packages, and forbidden constructs."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ FOR_TYPE_CHECKERS = {"expressions/base.py", "sympy_hooks/methods.py", "__init__.
 
 
 class WithoutTypes(ast.NodeTransformer):
-    """Code without what stands under ``if TYPE_CHECKING``."""
+    """Removes code under ``if TYPE_CHECKING``."""
 
     def visit_If(self, node):
         is_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
@@ -71,7 +71,7 @@ class WithoutTypes(ast.NodeTransformer):
 
 
 def imports(path):
-    """What a file imports of the package, as (package, module within it) pairs."""
+    """Return a file's imports of the package, as (package, module within it) pairs."""
     place = path.relative_to(PACKAGE).parts
     tree = ast.parse(path.read_text(encoding="utf-8"))
     if name_of(path) in FOR_TYPE_CHECKERS:
@@ -87,7 +87,7 @@ def imports(path):
 
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
 def test_packages_import_what_stands_below_them(path):
-    """... and through its front door."""
+    """And only through their ``__init__``."""
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     for package, inside in imports(path):
         if package != own:
@@ -97,7 +97,7 @@ def test_packages_import_what_stands_below_them(path):
 
 
 def test_the_picture_shows_what_is_imported():
-    """... directly, or by way of other arrows."""
+    """Directly, or implied by other arrows."""
     page = PACKAGE.parent / "docs" / "architecture.md"
     arrows = re.findall(r"^    (\w+) --> (\w+)$", page.read_text(encoding="utf-8"), re.M)
     imported = {}
@@ -148,7 +148,7 @@ def test_few_modules_stand_beside_the_packages():
 
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
 def test_imports_stand_at_the_top(path):
-    """Local imports are how cycles are hidden."""
+    """Local imports hide cycles."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     inner = [
         node
@@ -161,8 +161,8 @@ def test_imports_stand_at_the_top(path):
 
 
 def test_data_of_nodes_have_names():
-    """Only the class that a node belongs to reads its static data by position; what a printed form
-    holds are data too."""
+    """Only the class of a node reads its static data by position; the contents of printed forms are
+    data too."""
     readers = [
         name_of(path)
         for path in SOURCES
@@ -234,7 +234,7 @@ def test_the_compiler_reads_no_text_by_patterns(path):
 
 @pytest.mark.parametrize("path", COMPILER, ids=name_of)
 def test_helper_functions_stand_in_no_string(path):
-    """They are functions of modules in compiler/runtime/, where tools see them."""
+    """They are functions of modules in compiler/runtime/, checked by linters and type checkers."""
     texts = [
         node.value
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -337,7 +337,7 @@ ARITHMETIC = (
 
 
 def numbers_of(path):
-    """The names that a module gives to numbers."""
+    """Return the names that a module gives to numbers."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         value = getattr(node, "value", None)
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and value is not None:

@@ -1,4 +1,4 @@
-"""Every problem of the benchmarks: ours gives what the hand-written program gives."""
+"""Every problem of the benchmarks: the result equals that of the hand-written program."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MORE = {
 
 @pytest.mark.parametrize("case", WITH_POSITIONS, ids=lambda case: case.name)
 def test_nothing_is_built_that_hand_written_code_does_without(case):
-    """The most memory that a call takes, with two temporary arrays to spare."""
+    """The peak memory of a call, with two temporary arrays to spare."""
     data = case.data(*case.sizes["mid"])
     spare = max(np.asarray(value).nbytes for value in data)
     limit = 1.1 * peak(hand(case, data)) + (2 + MORE.get(case.name, 0)) * spare + 2000

@@ -1,4 +1,4 @@
-"""What a few characters ask for that nobody could wait for is refused, with a reason, at once."""
+"""Short inputs that would take unbounded time are refused at once, with a reason."""
 
 import sys
 
@@ -19,7 +19,7 @@ MAX_CALLS = 12_000_000
 
 @pytest.fixture(autouse=True)
 def bounded():
-    """The test fails if too much is computed, instead of running for ever."""
+    """Fail the test if too much is computed, instead of running for ever."""
     count = 0
 
     def watch(frame, event, argument):

@@ -1,4 +1,4 @@
-"""What the page on other libraries says: both sides of its tables have the same values."""
+"""The page on other libraries: both sides of its tables have equal values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DECLARED = "A matrix, B matrix, S matrix, x vector, y vector, eye matrix"
 
 
 def names(values):
-    """The names of the page: data of some kind, and the functions of it."""
+    """Return the names of the page: data of some kind, and the functions of it."""
     return {**values, "f": lambda x: (x**3).sum(), "g": lambda x: values["A"] @ x**2}
 
 
@@ -85,7 +85,7 @@ def test_the_page_lists_the_names_of_the_table():
 
 @pytest.mark.parametrize(("absent", "instead"), ABSENT, ids=[row[0] for row in ABSENT])
 def test_an_absent_name_tells_what_to_write(absent, instead):
-    """The error says it, and that it is an expression."""
+    """The error names the replacement, and says that the object is an expression."""
     x = SYMBOLS["x"]
     scope = {"se": se, "sympy_einsum": sympy_einsum, **SYMBOLS, "f": (x**3).sum()}
     call = re.fullmatch(r"se\.(\w+)\((\w+)=\)", absent)

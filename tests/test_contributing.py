@@ -1,4 +1,4 @@
-"""The diffs of CONTRIBUTING.md apply, their examples hold, and the tests that they touch pass."""
+"""The diffs of CONTRIBUTING.md apply, their examples hold, and the affected tests pass."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git applies 
 
 
 class Recipe(NamedTuple):
-    """A section of the page: a diff, commands to be run afterwards, an example."""
+    """A section of the page: a diff, commands to run afterwards, an example."""
 
     diff: str
     commands: list[str]
@@ -65,7 +65,7 @@ def test_the_page_has_four_recipes():
 @pytest.mark.slow
 @pytest.mark.parametrize("heading", RECIPES)
 def test_additions_work(heading, tmp_path):
-    """The tests that an addition touches need nothing that the page doesn't name."""
+    """The tests affected by an addition need nothing that the page doesn't name."""
     recipe = RECIPES[heading]
     ignored = shutil.ignore_patterns("__pycache__", "api", "_build")
     for name in COPIED:

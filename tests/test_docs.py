@@ -1,5 +1,5 @@
-"""README and the pages of the documentation: examples and command lines run, links lead somewhere,
-and what is said of speed was measured."""
+"""README and the pages of the documentation: examples and command lines run, links resolve, and
+claims of speed are measured."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_errors_name_headings_that_there_are():
 
 
 def console_sessions():
-    """The (command, output) pairs of the console blocks, whose commands start with "$ "."""
+    """Return the (command, output) pairs of the console blocks, whose commands start with "$ "."""
     for page in PAGES:
         for block in blocks(page, "console"):
             for session in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:

@@ -1,5 +1,5 @@
-"""Random pairs of expressions that are equal, or aren't, by construction: ``equal`` is never
-wrong about them."""
+"""Random pairs of expressions that are equal, or unequal, by construction: ``equal`` is never wrong
+about them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ P = se.inv(X.T @ X) @ X.T
 
 
 def matrix(rng, depth=1):
-    """A random square matrix, invertible where its data are."""
+    """Return a random square matrix, invertible where its data are."""
     if not depth or rng.random() < 0.4:
         return rng.choice([A, B, C, S, K, D, A.T, 2 * B])
     left, right = matrix(rng, depth - 1), matrix(rng, depth - 1)
@@ -46,7 +46,7 @@ def matrix(rng, depth=1):
 
 
 def equal_pair(rng):
-    """Two texts of one matrix."""
+    """Return two texts of one matrix."""
     F, G, E = (matrix(rng) for _ in range(3))
     t = rng.choice([2, Rational(1, 3), symbols("t")])
     return rng.choice(
@@ -100,7 +100,7 @@ def equal_pair(rng):
 
 
 def context(rng):
-    """A function to be applied to both of a pair."""
+    """Return a function to apply to both of a pair."""
     F = matrix(rng)
     return rng.choice(
         [
@@ -120,7 +120,7 @@ def context(rng):
 
 
 def unequal_pair(rng):
-    """Two different matrices, or vectors, or scalars."""
+    """Return two different matrices, or vectors, or scalars."""
     F, G = rng.sample([A, B, C, A @ B, (A + B).inv(), A + X @ Y.T, B @ S], 2)
     if rng.random() < 0.5:
         left, right = equal_pair(rng)
@@ -159,7 +159,7 @@ def unequal_pair(rng):
 
 
 def answers(count, seed, wanted):
-    """How often equal gave each answer on pairs of one kind."""
+    """Count equal's answers on pairs of one kind."""
     rng = random.Random(seed)
     found = Counter()
     for _ in range(count):

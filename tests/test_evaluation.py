@@ -1,4 +1,4 @@
-"""Values of what has no free symbols."""
+"""Values of expressions without free symbols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gallery's rows are right: compared with numerical differences, and with the literature."""
+"""The gallery's rows, compared with numerical differences and with the literature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""No character of any output depends on the hashes of a process.
+"""No output depends on the hash seed of a process. ``python tests/test_hash_seeds.py`` prints the
+digests of all problems and of some hundred random programs, also to compare versions of Python.
 
 ``python tests/test_hash_seeds.py`` prints the digests of all problems and of some hundred random
 programs, to be compared between versions of Python too.
@@ -26,7 +27,7 @@ SEEDS = ("0", "1", "271828")
 
 
 def outputs(arguments, function, derivative):
-    """Every text that is made of a function and its derivative."""
+    """Return every text made of a function and its derivative."""
     for e in (function, derivative):
         yield str(e)
         yield sympy.srepr(e)
@@ -44,7 +45,7 @@ def outputs(arguments, function, derivative):
 
 
 def digests(every):
-    """A digest for each problem."""
+    """Return a digest for each problem."""
     found = {}
     for problem in CORPUS[::every]:
         variables = symbols_of(problem)
@@ -63,7 +64,7 @@ def digest(arguments, function, derivative):
 
 
 def digests_of_programs():
-    """The same for random programs, by their text, and their gradients."""
+    """Return digests of random programs, by their text, and their gradients."""
     found = {}
 
     @seed(0)

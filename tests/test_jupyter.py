@@ -1,4 +1,4 @@
-"""The cell magic of IPython: what it reads, what it leaves in the session, what it completes."""
+"""The cell magic of IPython: its input, the names it defines in the session, its completions."""
 
 import pytest
 from IPython.core.completer import provisionalcompleter

@@ -1,5 +1,5 @@
-"""Memory stays flat over many expressions that are built and dropped, and over many shapes that a
-function is called with. ``python tests/test_memory.py`` counts to 10^5 and 10^4."""
+"""Memory stays constant over many expressions that are built and dropped, and over many shapes that
+a function is called with. ``python tests/test_memory.py`` counts to 10^5 and 10^4."""
 
 import functools
 import gc
@@ -24,7 +24,7 @@ m, n, k = symbols("m n k", integer=True, positive=True)
 
 
 def built_and_dropped(number):
-    """An expression that no other is like, now and then with a gradient, a text and code."""
+    """Build and drop a new expression, sometimes with a gradient, a text and code."""
     A, x = se.TensorSymbol(f"A{number}", (n, n)), se.TensorSymbol(f"x{number}", n)
     f = (number * se.exp(A @ x) + x[1:].sum()).sum()
     if number % 20 == 0:
@@ -35,7 +35,7 @@ def built_and_dropped(number):
 
 
 def caller():
-    """A function whose order of contraction depends on the lengths."""
+    """Return a function whose order of contraction depends on the lengths."""
     A, B, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("B", (n, k)), se.TensorSymbol("x", k)
     function = se.lambdify([A, B, x], [A @ B @ (A @ B).T, A @ B @ x])
 
@@ -47,7 +47,7 @@ def caller():
 
 
 def alive(run, numbers):
-    """How many objects there are when all caches of a bounded size have been emptied."""
+    """Count objects after all caches of bounded size have been emptied."""
     for number in numbers:
         run(number)
     sympy.core.cache.clear_cache()
@@ -59,7 +59,7 @@ def alive(run, numbers):
 
 
 def left_behind(run, count):
-    """How many objects so many numbers leave behind."""
+    """Count the objects that a number of calls leaves behind."""
     before = alive(run, range(count // 4))
     return alive(run, range(count // 4, count)) - before
 
@@ -67,7 +67,7 @@ def left_behind(run, count):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "count"), [("built_and_dropped", 2000), ("caller()", 3000)])
 def test_nothing_stays(name, count):
-    """In a process of its own, where no other test's objects come and go."""
+    """In a process of its own, undisturbed by other tests' objects."""
     code = f"from test_memory import *; print(left_behind({name}, {count}))"
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent)])
@@ -105,8 +105,8 @@ WORK = {
 
 @pytest.mark.parametrize("name", WORK)
 def test_caches_hold_a_bounded_number_of_bytes(name):
-    """Without emptying any of them: large constants of which nothing is left but results in caches
-    are freed, and no cache is left out when they are emptied."""
+    """Large constants that only cached results refer to are freed, and emptying the caches misses
+    none."""
     constants = []
     for number in range(50):
         C = se.Constant(np.full((500, 500), number + 0.5))
@@ -122,7 +122,7 @@ def test_caches_hold_a_bounded_number_of_bytes(name):
 
 
 def test_texts_are_freed():
-    """The text of a constant goes with it, that of its transpose too."""
+    """The text of a constant is freed with it, that of its transpose too."""
     X = se.TensorSymbol("X", 100, 100)
 
     def write(number):
@@ -141,7 +141,7 @@ def test_texts_are_freed():
 
 
 def resident():
-    """The megabytes of this process."""
+    """Return the megabytes of this process."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * 4096 / 2**20
 

@@ -38,7 +38,8 @@ NODES = sorted(KINDS - BASES, key=lambda kind: kind.__name__)
 
 
 def without_row(table):
-    """The types of nodes that a pass doesn't know; a row for any expression of SymPy's is none."""
+    """Return the types of nodes without a row in a pass; a row for any expression of SymPy's
+    doesn't count."""
     answers = {kind.__name__: table.base_of(kind) for kind in NODES}
     return [
         name for name, base in answers.items() if base is None or not issubclass(base, tuple(KINDS))

@@ -30,7 +30,7 @@ def arrays_of(problem, variables):
 
 
 def expected(problem, arrays):
-    """The closed form where the literature has one, otherwise JAX."""
+    """Return the closed form where the literature has one, otherwise JAX's value."""
     if "known_closed_form" in problem:
         return run(problem["known_closed_form"], np, arrays)
     jax = jax64()

@@ -1,5 +1,5 @@
 """Random programs of the whole language: values and derivatives against JAX and NumPy, in both
-modes, on every backend, for lengths that nothing was planned for."""
+modes, on every backend, for lengths that no plan was made for."""
 
 import contextlib
 
@@ -62,7 +62,7 @@ def test_values_agree_with_numpy(made):
 @given(testing.programs())
 @settings(CONFIG, max_examples=80)
 def test_the_order_of_building_and_the_mode_dont_matter(made):
-    """The same program gives the same objects twice; derivatives hold nothing unevaluated."""
+    """One program gives the same objects twice; derivatives contain nothing unevaluated."""
     again = made.run(testing.SYMBOLS, made.tensors)
     assert all(a == b and hash(a) == hash(b) for a, b in zip(made.values, again, strict=True))
     modes = [
@@ -114,7 +114,7 @@ def test_mixed_derivatives_are_symmetric(made):
 @given(testing.programs(kinds=OF_ANY_LENGTH, numbers=False))
 @settings(CONFIG, max_examples=40)
 def test_one_function_serves_all_lengths(lengths, made):
-    """Values and both modes at lengths that are equal, 1 or 0, for which nothing was planned."""
+    """Values and both modes at lengths that are equal, 1 or 0, for which no plan was made."""
     arrays = made.arrays(lengths=dict(zip(made.lengths, lengths, strict=True)))
     try:
         expected = made.run(testing.NUMPY, arrays)[-1]

@@ -1,4 +1,4 @@
-"""README's commands, its length and its picture; its examples run in test_docs.py."""
+"""README's commands, length and picture; test_docs.py runs its examples."""
 
 import re
 from html import unescape
@@ -13,7 +13,7 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_has_the_two_commands():
-    """The continuous-integration script runs the first two bash lines as they stand."""
+    """The continuous-integration script runs the first two bash lines verbatim."""
     commands = re.findall(r"^```bash\n(.*?)^```$", TEXT, flags=re.MULTILINE | re.DOTALL)
     assert len(commands) == 2
     assert commands[0].startswith('pip install ".[notebook]" && ')

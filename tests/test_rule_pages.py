@@ -1,4 +1,4 @@
-"""The pages on rules show every row of the tables, and what they say holds."""
+"""The pages on rules show every row of the tables, and their statements hold."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_every_backend_is_on_the_page():
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_backends_lack_what_the_page_says(backend):
-    """No more and no less; with the orders that it names."""
+    """Exactly these, with the orders that it names."""
     lacking = {row: own[backend] for row, own in rule_tables.lacking().items() if backend in own}
     given = [se.TensorSymbol(name, 3) for name in "xyzw"]
     own = [(row, apply_body(rule_tables.example(row), given[: row.arity])) for row in TABLE]

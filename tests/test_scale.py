@@ -1,4 +1,4 @@
-"""Deep and widely shared graphs: every operation ends, in work linear in the graph, alone and
+"""Deep and widely shared graphs: every operation terminates, in work linear in the graph, alone and
 inside stock expressions. Work is counted in function calls and nodes, never in seconds."""
 
 import copy
@@ -77,7 +77,7 @@ def reference(name):
 
 
 def stock(e):
-    """A stock expression around the sum of the entries."""
+    """Return a stock expression around the sum of the entries."""
     f = e.sum()
     return sympy.sin(f) * t + f**2
 
@@ -353,7 +353,7 @@ def test_compiling_grows_linearly_for_every_backend(name, backend):
 @pytest.mark.parametrize("name", ["sum", "scaled square"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_compiling_what_is_deep_ends(name, backend):
-    """A thousand values of which each is used once, in the next."""
+    """A thousand values, each used once, in the next."""
     pytest.importorskip(backend)
     chain = iterate(COMPILED[name][0], x, 500)
     assert len(se.lambdify([x, y], chain, backend=backend).source) < 500 * TEXT_LIMIT
@@ -371,7 +371,7 @@ LOSSY = {
 
 
 def lossy(name, count):
-    """A function that is iterated; its value and derivative at a point."""
+    """Return an iterated function; its value and derivative at a point."""
     step, slope, start = LOSSY[name]
     point = np.array([start, 0.9 * start, -0.3 * start])
     f, value, expected = x, point, np.ones(3)
@@ -392,7 +392,7 @@ def test_coefficients_of_deep_graphs_do_not_overflow(name):
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize("name", LOSSY)
 def test_coefficients_of_simplified_derivatives_do_not_overflow(name, mode):
-    """Denominators of sums aren't all put in front."""
+    """The denominators of a sum aren't all factored out."""
     f, data, _, expected = lossy(name, 220)
     assert_close(evaluate(se.diff(f.sum(), x, mode=mode, simplify=True), data), expected)
 
@@ -421,7 +421,7 @@ def test_texts_that_write_out_what_is_shared_are_refused(name):
 
 
 def shared_scalar(leaf, levels):
-    """A stock SymPy scalar whose tree doubles with every level."""
+    """Return a stock scalar whose tree doubles with every level."""
     for _ in range(levels):
         leaf = leaf * leaf + sympy.sin(leaf)
     return leaf
@@ -467,7 +467,7 @@ def test_a_gradient_stays_within_a_constant_of_its_expression(name):
 
 
 def test_a_gradient_by_many_variables_is_linear():
-    """Each layer brings a variable along."""
+    """Each layer adds a variable."""
 
     def network(count, tag):
         weights = [se.TensorSymbol(f"W{tag}_{k}", (n, n)) for k in range(count)]
@@ -524,7 +524,7 @@ def test_writing_to_many_places_is_linear_in_their_number():
 
 
 def test_compiling_many_explicit_entries_is_linear():
-    """Whatever the entries are: formulas of two others."""
+    """For any entries, here formulas of two others."""
 
     def explicit(count):
         v = se.TensorSymbol("v", count)
@@ -588,8 +588,8 @@ def test_threads_get_the_same_objects():
 
 
 def test_threads_that_build_and_drop_the_same_nodes():
-    """What dies in one thread while another builds it anew is forgotten once, and never twice
-    there."""
+    """A node that dies in one thread while another rebuilds it is removed from the table exactly
+    once."""
 
     def build(slot):
         errors = []
@@ -604,7 +604,7 @@ def test_threads_that_build_and_drop_the_same_nodes():
 
 
 def test_unused_nodes_are_collected():
-    """The table of nodes holds no references: what nobody uses goes away."""
+    """The table of nodes holds weak references."""
     import weakref
 
     node = se.exp(se.TensorSymbol("ephemeral", (n,))) @ se.TensorSymbol("ephemeral", (n,))
@@ -619,7 +619,7 @@ def test_unused_nodes_are_collected():
 
 
 def test_gates_over_steps_of_time():
-    """Each product of gates has dozens of terms when it is multiplied out; nobody reads these."""
+    """Each product of gates would have dozens of terms if it were multiplied out."""
     k, steps = 2, 4
     inputs = se.TensorSymbol("Z", (steps, 4 * k))
     weights, bias = se.TensorSymbol("U", (4 * k, k)), se.TensorSymbol("b", 4 * k)

@@ -1,4 +1,4 @@
-"""What type checkers see: the types of typical calls, and calls that they should flag."""
+"""Static types: of typical calls, and errors that type checkers report."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def by_pyright(*scripts: Path, strict: bool = False) -> str:
 
 
 def short(text: str) -> str:
-    """A type with short names."""
+    """Return a type with short names."""
     text = re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text.replace("typing.", ""))
     return re.sub(r"Union\[(\w+), (\w+)\]", r"\1 | \2", text)
 
@@ -175,7 +175,7 @@ def test_wrong_calls_are_flagged(check, tmp_path):
 @pytest.mark.slow
 @CHECKERS
 def test_ordinary_scripts_pass_strict_checks(check, tmp_path):
-    """Every script of tests/data/scripts has right types, with SymPy's missing ones left out."""
+    """Every script of tests/data/scripts type-checks, apart from SymPy's missing types."""
     for script in SCRIPTS:
         shutil.copy(script, tmp_path)
     found = check(*(tmp_path / script.name for script in SCRIPTS), strict=True)

@@ -1,4 +1,4 @@
-"""Checks by numbers: derivatives against finite differences, and equality of expressions."""
+"""Numerical checks: derivatives against finite differences, and equality of expressions."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ ANGLE = symbols("angle", real=True)
     ],
 )
 def test_circular_and_hyperbolic_functions(left, right):
-    """Identities that hold once they are written by exponentials."""
+    """Identities that hold once functions are written as exponentials."""
     assert se.equal(left, right) is True
     assert se.equal(left, right + v) is False
     assert se.equal(left, -right) is False
@@ -162,7 +162,7 @@ def test_entries_elsewhere_are_others(left, right):
 
 
 def test_large_quotients_are_left_alone():
-    """... in bounded time."""
+    """In bounded time."""
     total = v
     for _ in range(30):
         total = 1 / (1 + total) + total

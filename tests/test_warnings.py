@@ -1,4 +1,4 @@
-"""A session with ``-W error``: what people call warns of nothing."""
+"""Common calls raise no warning under ``-W error``."""
 
 import subprocess
 import sys
@@ -84,7 +84,7 @@ main(["derive", "x'*A*x", "--wrt", "x", "--check"])
 
 
 def quiet(code):
-    """Runs in a process in which each warning is an error."""
+    """Run in a process in which each warning is an error."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", START + code],
         capture_output=True,
@@ -98,7 +98,7 @@ def quiet(code):
 
 @pytest.mark.slow
 def test_a_session():
-    """All of them one after the other."""
+    """All of them in one session."""
     quiet("\n".join(SESSIONS.values()))
 
 

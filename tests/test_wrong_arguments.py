@@ -1,5 +1,5 @@
-"""Every public function, class and method with every wrong kind of argument in every place: an
-answer, or an error that is ours or says in a sentence what to do. Nothing raw comes through."""
+"""Every public function, class and method with every wrong kind of argument in every position: a
+result, or an error of ours or one that says what to do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ M = sp.MatrixSymbol("M", n, n)
 
 
 class Stranger:
-    """An object nobody knows."""
+    """An object of an unknown type."""
 
 
 WRONG = {
@@ -483,7 +483,7 @@ RAW = re.compile(
 
 
 def complaint(call, *arguments, **options):
-    """What is wrong with the error that a call raises; None for an answer."""
+    """Return the fault of the error that a call raises; None for a result."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

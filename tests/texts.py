@@ -1,4 +1,4 @@
-"""What a text that evaluates back is compared with."""
+"""Comparison of values that texts evaluate back to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TYPED = {**vars(sympy), **vars(se)}
 
 
 def assert_same_value(one, two):
-    """The very same object, or one with the same entries."""
+    """Check that an object is the same, or has the same entries."""
     if one is two or one == two:
         return
     assert getattr(one, "shape", ()) == getattr(two, "shape", ())

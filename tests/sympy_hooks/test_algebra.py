@@ -1,4 +1,4 @@
-"""SymPy's algebra in ordinary symbols that stand inside tensor products, and expand and factor."""
+"""SymPy's algebra in ordinary symbols inside tensor products; expand and factor."""
 
 import itertools
 
@@ -151,7 +151,7 @@ def test_solutions():
     ids=str,
 )
 def test_solutions_are_not_denied(f):
-    """No list of solutions at all would say that there is none."""
+    """An empty list of solutions would be a wrong answer."""
     with pytest.raises(NotImplementedError):
         sympy.solve(f, t)
     with pytest.raises((NotImplementedError, ValueError)):
@@ -196,7 +196,7 @@ def test_other_functions_of_the_symbol_stand_outside_too():
 
 
 def test_sums_without_a_symbol_stay_together():
-    """Nothing that isn't needed for the algebra in t is multiplied out."""
+    """Only what the algebra in t needs is multiplied out."""
     residual = (C @ x - c) @ (C @ x - c)
     assert sympy.expand(t * residual) == t * residual
     assert sympy.solve(t * residual - 1, t) == [1 / residual]
@@ -204,7 +204,8 @@ def test_sums_without_a_symbol_stay_together():
 
 
 def test_bounds():
-    """What would have too many terms, or stand too deep, is left alone in reasonable time."""
+    """Expressions that would have too many terms, or are too deep, stay as they are, in bounded
+    time."""
     v = x
     for _ in range(60):
         v = v * (v + t * y)

@@ -1,5 +1,5 @@
-"""Arithmetic by operators and by SymPy's constructors: tensors keep their shape, scalars are
-members of stock expressions."""
+"""Arithmetic by operators and by SymPy's constructors: tensors keep their shape, scalars are parts
+of stock expressions."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_order_zero_results_live_in_stock_expressions():
 
 @sample
 def test_harmless_operations_do_no_harm(name):
-    """doit, expand, simplify and the like give an expression of the same value."""
+    """doit, expand, simplify and the like preserve the value."""
     for e in (SAMPLES[name], inside(name)):
         shape = tuple(getattr(e, "shape", ()))
         for operation in (

@@ -1,4 +1,4 @@
-"""Axis lengths and names inside of tensors, as stock algorithms meet them."""
+"""Axis lengths and names inside of tensors in stock algorithms."""
 
 import numpy as np
 import pytest
@@ -87,7 +87,7 @@ def test_lengths_are_found(f):
 @pytest.mark.parametrize("name", ALGORITHMS)
 @pytest.mark.parametrize("f", DEPENDENT, ids=str)
 def test_a_length_is_never_taken_for_constant(f, name):
-    """Over an axis length there is neither sum nor limit; the message says of which tensor."""
+    """There is neither sum nor limit over an axis length; the message names the tensor."""
     with pytest.raises(
         se.UnsupportedError, match=r"n: it is an axis length (of [xA], of shape|or)"
     ):
@@ -106,7 +106,7 @@ def test_lengths_in_bounds_and_beside_tensors():
 
 @pytest.mark.parametrize("f", DEPENDENT, ids=str)
 def test_rebuilding_from_args(f):
-    """Stock walks rebuild by func and args; a length that changes there changes the tensors."""
+    """Stock traversals rebuild by func and args; replacing a length there changes the tensors."""
     assert f.func(*f.args) == f
     shorter = f.replace(n, Symbol("m", integer=True, positive=True))
     assert not shorter.has(n)
@@ -133,7 +133,7 @@ def test_rebuilding_from_args(f):
     ],
 )
 def test_integrals_of_tensors(made, known):
-    """Whatever they come to: a symbol, zeros, a constant."""
+    """Integrals that give a symbol, zeros or a constant."""
     assert made() == known
 
 
@@ -165,7 +165,7 @@ def test_power_series_are_summed(term, known, f):
 
 
 def test_polar_dummies_leave_tensors():
-    """SymPy puts polar numbers in the places of all free symbols while it simplifies powers."""
+    """SymPy substitutes polar numbers for all free symbols while it simplifies powers."""
     f = exp(log(x @ x) * 2)
     assert powdenest((f**t) ** 2, polar=True).has(x)
     assert expand_log(log((x @ x) ** 2), force=True) == 2 * log(x @ x)

@@ -1,4 +1,4 @@
-"""Axis lengths that occur as values: the arguments tell them, or the error says what would."""
+"""Axis lengths as values: inferred from arguments, or an error that says what to pass."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_a_sum_needs_no_length():
 
 
 def test_a_length_whose_tensor_has_gone():
-    """The derivative of a mean by what it is the mean of has its length, but not the tensor."""
+    """The derivative of a mean has its length, but not its tensor."""
     f = x.mean() * z.sum()
     for derivative in (se.vjp(f * z, x, z), se.diff(f, x), se.jvp(x.mean() * 3, x, se.Ones(k))):
         if k in derivative.free_symbols:

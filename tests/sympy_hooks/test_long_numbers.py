@@ -1,4 +1,4 @@
-"""Exact numbers of more digits than Python writes."""
+"""Exact numbers with more digits than Python converts."""
 
 import pytest
 import sympy

@@ -1,4 +1,4 @@
-"""Methods and operators have signatures that help, editors and type checkers see."""
+"""Signatures of methods and operators, for help, editors and type checkers."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_stock_factor():
 
 
 def test_stock_code_takes_no_tensor_for_a_sequence():
-    """By its methods or by its length."""
+    """Neither by its methods nor by its length."""
     x, y, s, t = *se.tensors("x y", 3), se.TensorSymbol("s"), sympy.Symbol("t")
     f = x @ y
     assert (sympy.eye(2) + sympy.Matrix(2, 2, [f] * 4))[0, 1] == f

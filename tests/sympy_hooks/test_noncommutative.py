@@ -1,4 +1,4 @@
-"""Tensors in sympy.physics: matrices don't commute, and nothing that doesn't is an entry."""
+"""Tensors in sympy.physics: matrices don't commute, and noncommutative objects are no entries."""
 
 import pytest
 from oracles import n
@@ -80,7 +80,7 @@ ORDERED = [
 @pytest.mark.parametrize("ordered", ORDERED, ids=str)
 @pytest.mark.parametrize("tensor", [x, A, T], ids=str)
 def test_what_does_not_commute_is_no_entry(ordered, tensor):
-    """It would change places with entries, or be taken for a scalar."""
+    """It would be reordered among entries, or be taken for a scalar."""
     for made in (
         lambda: ordered * tensor,
         lambda: tensor * ordered,

@@ -1,4 +1,4 @@
-"""The table of what is replaced in SymPy: complete, explained, and not needed for importing."""
+"""The table of replaced attributes of SymPy: complete, explained, and not needed for importing."""
 
 import subprocess
 import sys
@@ -84,7 +84,7 @@ def test_the_table_is_complete():
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.path)
 def test_rows_are_whole(patch):
-    """Each row has a reason and says what is lost without it."""
+    """Each row has a reason and the consequence of leaving it out."""
     assert len(patch.reason) > 20
     assert len(patch.fallback) > 10
     assert patch.path.startswith("sympy.")
@@ -97,7 +97,7 @@ def test_no_attribute_is_replaced_twice():
 
 @pytest.mark.parametrize("patch", PRIVATE, ids=lambda patch: patch.path)
 def test_imports_without_a_private_name(patch):
-    """A version of SymPy that lacks a private name is imported, with a warning."""
+    """With a version of SymPy that lacks a private name, the import succeeds with a warning."""
     module, _, inner = patch.owner.partition(":")
     parts = inner.split(".") if inner else []
     private_class = parts and parts[-1].startswith("_")
@@ -116,7 +116,7 @@ def test_a_missing_name_is_named(owner):
 
 
 def test_a_missing_name_in_a_late_module_is_named(monkeypatch):
-    """A module that nobody has imported yet is patched, or warned of, when it is."""
+    """A module imported later is patched, or warned of, at that time."""
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     monkeypatch.delitem(sys.modules, "sympy.physics.wigner", raising=False)
     rows = ["wigner_3j", "absent"]
@@ -128,7 +128,7 @@ def test_a_missing_name_in_a_late_module_is_named(monkeypatch):
 
 
 def test_slow_modules_are_left_alone():
-    """sympy.physics.quantum loads when a user imports it, and is patched then."""
+    """sympy.physics.quantum is loaded by the user's import, and patched then."""
     code = (
         "import sys, sympy_einsum as se\n"
         "print('sympy.physics.quantum' in sys.modules)\n"
@@ -140,6 +140,6 @@ def test_slow_modules_are_left_alone():
 
 
 def test_replacements_keep_texts():
-    """``help`` of what is replaced shows SymPy's own."""
+    """``help`` of a replaced attribute shows SymPy's text."""
     assert Commutator.__new__.__name__ == "__new__"
     assert "old" in Basic.subs.__doc__

@@ -86,7 +86,7 @@ def test_what_replace_does_not_find_is_refused(expr, query, told):
 
 
 def holds(expr, kind):
-    """Whether a function or a node is in an expression, inside of scalars of SymPy's too."""
+    """Tell whether a function or a node is in an expression, also inside of SymPy's scalars."""
     return any(isinstance(node, se.TensorExpr) and node.has(kind) for node in postorder([expr]))
 
 

@@ -1,5 +1,5 @@
-"""Stock SymPy's classes and algorithms on tensors and on scalars with tensors inside: what they
-give has the shape and the value that it should have, or they say why not."""
+"""SymPy's classes and algorithms on tensors and on scalars with tensors inside: results have the
+right shape and value, or an error says why not."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ def value(expr, **symbols):
 
 
 def number(expr):
-    """The complex number that a stock scalar is, computed by SymPy."""
+    """Return the complex number that a stock scalar is, computed by SymPy."""
     found = [node for node in sp.preorder_traversal(expr) if isinstance(node, se.TensorExpr)]
     exact = {node: sp.Float(float(value(node))) for node in found if not node.shape}
     return complex(sp.N(expr.xreplace(exact)))

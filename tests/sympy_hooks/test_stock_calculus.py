@@ -1,5 +1,5 @@
-"""Stock SymPy's derivatives, sums, integrals, series and equations of tensors, and its functions
-and lambdify."""
+"""SymPy's derivatives, sums, integrals, series and equations of tensors, and its functions and
+lambdify."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_solve():
 
 
 def test_solving_for_the_leaf_of_a_tensor_expression_is_no_empty_answer():
-    """[] would claim that there is no solution."""
+    """An empty list would claim that there is no solution."""
     try:
         found = sympy.solve(x @ x - 1, x)
     except (NotImplementedError, ValueError):
@@ -158,7 +158,7 @@ def test_integrals_dont_take_a_function_of_the_variable_for_a_constant():
 
 
 def test_bound_variables_dont_escape():
-    """The derivative of a sum whose terms hold its index inside a tensor: right or refused."""
+    """The derivative of a sum whose terms have its index inside a tensor: correct or refused."""
     position = Symbol("j", integer=True)
     for e, value in (
         (sympy.Sum(x[position] ** 2, (position, 0, n - 1)), lambda a: 2 * a),
@@ -237,7 +237,7 @@ def test_a_stock_function_of_a_tensor_is_elementwise_in_our_code(function):
     ],
 )
 def test_stock_functions_of_tensors_are_right_or_refused(expr):
-    """diff, Derivative and stock lambdify on a stock function of a tensor."""
+    """diff, Derivative and SymPy's lambdify on a stock function of a tensor."""
     try:
         e = expr()
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Stock SymPy's functions, comparisons and matrix operations of tensors with axes: as ours."""
+"""SymPy's functions, comparisons and matrix operations of tensors with axes: equal to ours."""
 
 import inspect
 import os
@@ -70,7 +70,7 @@ def test_functions_of_scalars_are_sympys_own():
 
 
 def test_stock_sympy_is_the_same_without_tensors():
-    """Importing us changes no result and no text of plain SymPy."""
+    """Importing the package changes no result and no text of plain SymPy."""
     code = (
         "{}import pickle\nfrom sympy import *\n"
         "t, u = symbols('t u')\n"
@@ -337,7 +337,7 @@ POWERS = {
 @pytest.mark.parametrize("name", ["exp", "log", "sqrt", "sin", "tanh", "exp2", "sign", "floor"])
 @pytest.mark.parametrize("power", POWERS)
 def test_numpy_functions_of_powers(power, name):
-    """NumPy looks for a method ``exp``, and finds SymPy's exponent."""
+    """NumPy looks up a method ``exp`` and finds SymPy's exponent."""
     x = se.TensorSymbol("x", 3)
     value = np.array([0.5, -0.25, 0.75])
     found = getattr(np, name)(POWERS[power](x @ x))
@@ -346,7 +346,7 @@ def test_numpy_functions_of_powers(power, name):
 
 
 def test_numpy_functions_of_exact_numbers():
-    """The entries of a shape, and what cancels."""
+    """The entries of a shape, and expressions that cancel to numbers."""
     x, y = se.TensorSymbol("x", 3), se.TensorSymbol("y", 4)
     assert np.sqrt(y.shape[0]) == 2
     assert np.log(y.shape[0]) == sympy.log(4)

@@ -1,4 +1,4 @@
-"""What users of SymPy write: mechanics, geometry, likelihoods, with tensors in it."""
+"""Typical SymPy sessions with tensors: mechanics, geometry, likelihoods."""
 
 import numpy as np
 import pytest

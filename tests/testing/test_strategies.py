@@ -1,4 +1,4 @@
-"""What strategies draw: every operation, shapes that are asked for, operations of one's own."""
+"""Strategies: every operation is drawn, with the requested shapes, and users' operations."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from sympy_einsum import testing
 
 @pytest.mark.parametrize("name", testing.OPERATIONS)
 def test_every_operation_is_drawn(name):
-    """... and has NumPy's value."""
+    """With NumPy's value."""
     own = testing.OPERATIONS[name]
     given_ = [se.TensorSymbol("A", (3, 3)), se.TensorSymbol("x", 3)]
 
@@ -39,7 +39,7 @@ def test_shapes_that_are_asked_for(shape):
 
 
 def test_operations_of_ones_own():
-    """A mistake in one is found."""
+    """An error in one is found."""
     wrong = testing.Operation(
         "own", lambda xp, v: se.cosh(v) if xp is testing.SYMBOLS else np.sinh(v), testing.one
     )
