@@ -23,6 +23,10 @@ T = se.TensorSymbol("T", (n, m, k))
 Q = se.TensorSymbol("Q", (2, 3))
 P = se.TensorSymbol("P", (n, n), symmetric=True)
 F = se.TensorSymbol("F", (m, n, n))
+LAST, VALUES = se.scan(lambda c, row: (se.tanh(c + t * row) / 2, c * row), v, X)
+(COUNTED, _), _ = se.scan(
+    lambda c, j: ((c[0] + x[0] * c[1], c[1] / 2 + j), None), (x, t), length=m, reverse=True
+)
 U, singular, V = se.svd(Q, full_matrices=False)
 LEAVES = {str(leaf): leaf for leaf in (F, s, x, y, v, X, Y, A, B, T, Q, P, n, m, k, p, t, u, i)}
 SAMPLES = {
@@ -125,6 +129,14 @@ SAMPLES = {
     "running softmax": se.running_softmax(x),
     "concatenated": se.concatenate([x, v]),
     "stacked": se.stack([x, y]),
+    "last carry": LAST,
+    "values of steps": VALUES,
+    "counted steps": COUNTED,
+    "steps in steps": se.scan(
+        lambda c, row: (se.scan(lambda d, j: (d + c * row, d), x, length=3)[1].sum(axis=0), None),
+        *(x, A),
+    )[0],
+    "adjoint of steps": se.gradient(LAST.sum() + (VALUES**2).sum(), X),
     "gradient": se.gradient(se.exp(x @ A @ x), x),
     "hessian": se.hessian(snp.sum(snp.log(1 + snp.exp(X @ v))), v),
     "scalar function of a trace": sympy.exp(A.trace()),

@@ -325,6 +325,7 @@ FIXED_NUMBERS = {
     ("core/exact_powers.py", "BITS_PER_DIGIT"),
     ("core/exact_powers.py", "MAX_NUMBER"),
     ("expressions/conversion.py", "MAX_DEPTH"),
+    ("expressions/scans.py", "FIRST_INDEX"),
     ("printing/forms.py", "ROW"),
     ("rules/compressed.py", "LETTERS"),
     ("sympy_hooks/long_numbers.py", "DIGITS"),

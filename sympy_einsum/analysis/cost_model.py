@@ -38,6 +38,7 @@ from ..expressions import (
     Positions,
     Reshape,
     RunningFunction,
+    Scan,
     Softmax,
     StackFunction,
     TensorAdd,
@@ -263,6 +264,11 @@ def _body_cost(body: Expr) -> int:
     return tuning.ENTRY + sum(operation(part) for part in postorder([body]) if part.args)
 
 
+def _scan_cost(node: Scan) -> int:
+    """Compute the cost of all steps."""
+    return nominal_length(node.length) * cost(node.loop.outputs)
+
+
 COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
     "the cost",
     {
@@ -288,5 +294,6 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         Adj: _factorized(20),
         Cofactors: _cofactors_cost,
         StackFunction: _decomposed,
+        Scan: _scan_cost,
     },
 )

@@ -14,7 +14,7 @@ Tensor Expressions", NeurIPS 2018.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import prod
 from typing import NamedTuple
@@ -36,10 +36,12 @@ from ..expressions import (
     Elementwise,
     OneHot,
     Operand,
+    Scan,
     TensorExpr,
     Zeros,
     contract,
     data_expressions,
+    fuse_loops,
     is_variable,
     order_of,
     scalar_product,
@@ -53,6 +55,7 @@ from .linear_actions import CARRIERS
 from .pairs import has_long_product_rule, product_of_pairs
 from .reshaped_ends import by_ends
 from .row_differences import splits_differences, with_exact_zeros
+from .scans import LoopNode, Result, pull_back_loop, push_forward_loop
 from .terms import Term, stock_operands, terms
 
 MODES = ("reverse", "forward", "cross-country", "auto")
@@ -106,8 +109,13 @@ class Graph:
     def below(self, node: Operand) -> tuple[Operand, ...]:
         """Return the operands that a node's derivative rule refers to."""
         if node not in self._below:
-            paired = node in self._pairs
-            self._below[node] = (self._pairs[node],) if paired else inputs_of(node)
+            if isinstance(node, Scan):
+                self._below[node] = (LoopNode(*node.group),)
+            elif isinstance(node, LoopNode):
+                self._below[node] = node.operands
+            else:
+                paired = node in self._pairs
+                self._below[node] = (self._pairs[node],) if paired else inputs_of(node)
         return self._below[node]
 
     def terms(self, node: Operand) -> Iterator[Term]:
@@ -172,13 +180,25 @@ def pullback(
     outer = [-1 - k for k in range(len(outer_shape))]
     outer_lengths = _lengths((outer, outer_shape))
     contributions: dict[Operand, list[Operand]] = {}
+    of_loops: dict[Operand, dict[Result, Operand]] = {}
     for root, seed in zip(roots, seeds, strict=True):
         contributions.setdefault(root, []).append(seed)
     variables = set(wrt)
     for node in reversed(graph.order):
+        if node in of_loops and node in graph.active:
+            active = [k for k, own in enumerate(node.operands) if own in graph.active]
+            found = pull_back_loop(
+                *(node.loop, of_loops.pop(node), active, tuple(outer_shape), pullback)
+            )
+            for k, own in found.items():
+                contributions.setdefault(node.operands[k], []).append(own)
         if node not in contributions or node in variables or node not in graph.active:
             continue
         cotangent = accumulated(contributions.pop(node))
+        if isinstance(node, Scan):
+            (loop,) = graph.below(node)
+            of_loops.setdefault(loop, {})[node.kind, node.place] = cotangent
+            continue
         if type(node) in CARRIERS:
             for k, operand in enumerate(node.operands):
                 if operand in graph.active:
@@ -218,8 +238,17 @@ def pushforward(
     extra = [-1 - k for k in range(len(inner))]
     inner_lengths = _lengths((extra, inner))
     tangent_of: dict[Operand, Operand] = dict(zip(wrt, tangents, strict=True))
+    of_loops: dict[Operand, Callable[[Result], Operand]] = {}
     for node in graph.order:
         if node in tangent_of or node not in graph.active:
+            continue
+        if isinstance(node, LoopNode):
+            known = {k: tangent_of[o] for k, o in enumerate(node.operands) if o in tangent_of}
+            of_loops[node] = push_forward_loop(node.loop, known, tuple(inner), pushforward)
+            continue
+        if isinstance(node, Scan):
+            (loop,) = graph.below(node)
+            tangent_of[node] = of_loops[loop]((node.kind, node.place))
             continue
         if type(node) in CARRIERS:
             push = CARRIERS[type(node)].pushforward
@@ -350,7 +379,7 @@ def path_over_bottlenecks(y: Operand, wrt: tuple[Operand, ...]) -> tuple[list[Se
     through = [node for node, count in zip(nodes, passing, strict=False) if not count]
     # A variable later in the order is no descendant of the node.
     last = max((place[v] for v in wrt if v in place), default=-1)
-    inner = [node for node in through if place[node] > last and node is not y]
+    inner = [n for n in through if place[n] > last and n is not y and not isinstance(n, LoopNode)]
     ends = _size([y]), _size(wrt)
     least = min((_size([node]) for node in inner), default=0)
     stops = [node for node in reversed(inner) if _size([node]) == least < min(ends)]
@@ -405,7 +434,7 @@ def sweep(
         raise TensorError("a variable is named twice")
     with collector_paused():
         # The derivative of an unstable form may divide 0 by 0.
-        (y,), steps = stabilise([y], wrt)
+        (y,), steps = stabilise(fuse_loops([y], prune=False), wrt)
         y = with_exact_zeros(y, wrt)
         results, new = by_ends(
             y, wrt, lambda own, variables: _derivatives(own, variables, mode, simplify, trace)

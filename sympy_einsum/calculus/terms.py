@@ -73,6 +73,7 @@ from ..expressions import (
     RFactor,
     RightVectors,
     RunningSoftmax,
+    Scan,
     Selection,
     SingularValues,
     Softmax,
@@ -493,7 +494,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Positions: _NO_OPERANDS,
         Triangle: _NO_OPERANDS,
         Fourier: _NO_OPERANDS,
-        **dict.fromkeys([*CARRIERS, DirectionalFunction], _LINEAR),
+        **dict.fromkeys([*CARRIERS, DirectionalFunction, Scan], _LINEAR),
         **dict.fromkeys([OneHot, Ranking, ExtremumShare], _CONSTANT),
     },
 )

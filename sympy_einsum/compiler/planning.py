@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..contraction_order import Optimizer, nominal_length
-from ..expressions import Operand
+from ..expressions import Operand, fuse_loops
 from ..rules import (
     by_diagonals,
     by_low_rank,
@@ -65,7 +65,7 @@ class Prepared(NamedTuple):
 
 def prepare(exprs: Sequence[Operand]) -> Prepared:
     """Bring expressions into the forms that plans are made from."""
-    given = push_slices_down(lift_deltas(by_diagonals(exprs)))
+    given = push_slices_down(lift_deltas(by_diagonals(fuse_loops(exprs))))
     apart = distribute_scalar_contractions(given)
     return Prepared([given] if apart is given else [given, apart])
 
@@ -76,9 +76,11 @@ def plan_prepared(
     optimize: Optimizer,
     cse: bool,
     by_rows: Collection[str],
+    owns_results: bool = True,
 ) -> Plan:
-    """Plan as :func:`make_plan` does."""
-    plans = [_plan(exprs, size, optimize, cse) for exprs in prepared.forms]
+    """Plan as :func:`make_plan` does; ``owns_results`` says whether results are arrays of their
+    own."""
+    plans = [_plan(exprs, size, optimize, cse, by_rows, owns_results) for exprs in prepared.forms]
     plan = min(plans, key=lambda own: _price(own, size)) if len(plans) > 1 else plans[0]
     return laid_out(plan, size, by_rows)._replace(contractions=plan.contractions)
 
@@ -90,14 +92,25 @@ def _price(plan: Plan, size: Callable[[Expr], int]) -> int:
 
 
 def _plan(
-    exprs: Sequence[Operand], size: Callable[[Expr], int], optimize: Optimizer, cse: bool
+    exprs: Sequence[Operand],
+    size: Callable[[Expr], int],
+    optimize: Optimizer,
+    cse: bool,
+    by_rows: Collection[str],
+    owns_results: bool,
 ) -> Plan:
     exprs, contractions = by_low_rank(exprs, size)
     exprs = with_partial_sums(exprs)
+
+    def plan_body(outputs: Sequence[Operand]) -> Plan:
+        return plan_prepared(prepare(outputs), size, optimize, cse, by_rows, False)
+
     instructions: list[Instruction] = []
     results: list[int] = []
     for group in [exprs] if cse else [[expr] for expr in exprs]:
-        builder = Lowering(LOWERINGS, size, optimize, instructions, contractions)
+        builder = Lowering(
+            LOWERINGS, size, optimize, instructions, contractions, plan_body, owns_results
+        )
         results += builder.lower(group)
     plan = scattered_together(without_dead_code(instructions, results))
     plan = with_known_multiples(factored(plan))

@@ -38,6 +38,7 @@ from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, quote
 from .ir.plans import Plan, proven
+from .ir.scans import in_bodies
 from .passes.in_place import overwritten
 from .passes.instruction_order import reductions_first
 from .passes.row_blocks import in_row_blocks
@@ -175,8 +176,10 @@ class Compilation:
         plan = plan_prepared(self._prepared, size, request.optimize, request.cse, backend.by_rows)
         first = plan
         for backend_pass in backend.passes:
-            plan = backend_pass(plan)
-        return proven(reductions_first(plan), self.shapes)._replace(contractions=first.contractions)
+            plan = in_bodies(backend_pass)(plan)
+        return proven(in_bodies(reductions_first)(plan), self.shapes)._replace(
+            contractions=first.contractions
+        )
 
     def for_doubles(self) -> Compilation | None:
         """Return the program of the float64 fast path, if the library has one and no argument holds

@@ -27,6 +27,7 @@ from sympy.printing.numpy import NumPyPrinter, SciPyPrinter
 
 from ..core import TensorError, UnsupportedError, postorder
 from ..expressions import (
+    Scan,
     TensorExpr,
     TensorSymbol,
     determinants_in,
@@ -344,6 +345,11 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     if lengths:
         names = {**lengths, **names}
         _check_lengths(node, known.union(lengths))
+    if any(isinstance(own, Scan) for own in postorder([node])):
+        raise UnsupportedError(
+            "sympy.lambdify writes one expression, which has no loops; use sympy_einsum.lambdify, "
+            "or write the steps out with unroll"
+        )
     exprs, _ = stabilise([node], numeric=True)
     backend = _ExpressionBackend()
     backend.functions = _StockFunctions(printer)

@@ -51,6 +51,7 @@ from ..expressions import (
     Ranking,
     Reshape,
     RunningSoftmax,
+    Scan,
     Softmax,
     StackFunction,
     TensorAdd,
@@ -61,7 +62,7 @@ from ..expressions import (
     order_of,
     slot,
 )
-from ..operations import getitem
+from ..operations import getitem, unroll
 
 Arrays = tuple[np.ndarray, ...]
 Sizes = tuple[int, ...]
@@ -134,6 +135,10 @@ def _einsum_entries(node: Einsum, operands: Arrays, shape: Sizes) -> np.ndarray:
 
 def _symbol_entries(node: TensorSymbol, operands: Arrays, shape: Sizes) -> np.ndarray:
     return _filled(shape, {p: getitem(node, p) if p else node for p in np.ndindex(shape)})
+
+
+def _scan_entries(node: Scan, operands: Arrays, shape: Sizes) -> np.ndarray:
+    return transform([unroll(node)], _entries)[0]
 
 
 def _constant_entries(node: Constant, operands: Arrays, shape: Sizes) -> np.ndarray:
@@ -261,6 +266,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         RunningSoftmax: _running_softmax_entries,
         IntervalProducts: _interval_entries,
         OneHot: _one_hot_entries,
+        Scan: _scan_entries,
         Extremum: _extremum_entries,
         ExtremumShare: _share_entries,
         Inv: _of_matrix(Matrix.inv),

@@ -20,6 +20,7 @@ from ..expressions import (
     Operand,
     Positions,
     Reshape,
+    Scan,
     Slot,
     TensorAdd,
     TensorExpr,
@@ -31,6 +32,7 @@ from ..expressions import (
     contract,
     is_slice,
     order_of,
+    replace_nodes,
     reshape,
     shape_of,
 )
@@ -132,18 +134,31 @@ def in_semiring(expr: Operand, semiring: str) -> Operand:
             f"no ordinary expressions for the semiring {semiring!r:.80}; there are those for "
             f"{', '.join(ORDINARY)} and count"
         )
-    (marked,) = in_meaning([expr], semiring)
-    if semiring == "count":
-        return expr
-    meaning = ORDINARY[semiring]
+    marked = in_meaning([expr], semiring)
+    return expr if semiring == "count" else _ordinary(ORDINARY[semiring], marked)[0]
+
+
+def _ordinary(meaning: Ordinary, marked: Sequence[Operand]) -> list[Operand]:
+    """Return the ordinary expressions for some in a semiring."""
     values: dict[Operand, Operand] = {}
-    for node in postorder([marked], _parts):
+    for node in postorder(marked, _parts):
         operands = [values[part] for part in _parts(node)]
         is_tensor = isinstance(node, TensorExpr)
         values[node] = (ROWS[type(node)] if is_tensor else _scalar_in_semiring)(
             meaning, node, operands
         )
-    return values[marked]
+    return [values[node] for node in marked]
+
+
+def _scan_in_semiring(meaning: Ordinary, node: Scan, operands: Sequence[Operand]) -> Operand:
+    """A loop, whose step is an ordinary one."""
+    loop = node.loop
+    given = loop.with_operands(operands)
+    return given.with_outputs(
+        replace_nodes(
+            _ordinary(meaning, loop.outputs), {o.symbol: o.stacked for o in given.invariants}
+        )
+    ).result(node.kind, node.place)
 
 
 def _parts(node: Operand) -> Sequence[Operand]:
@@ -239,6 +254,7 @@ ROWS: NodeTable[Callable[..., Operand]] = NodeTable(
         View: _view_in_semiring,
         TensorAdd: lambda meaning, node, operands: meaning.plus(operands),
         Elementwise: _elementwise_in_semiring,
+        Scan: _scan_in_semiring,
         Reshape: lambda meaning, node, operands: reshape(operands[0], node.shape),
     },
     refused=MEANING.refused,

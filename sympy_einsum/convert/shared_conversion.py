@@ -54,6 +54,7 @@ from ..expressions import (
     Operand,
     Positions,
     RunningFunction,
+    Scan,
     Slot,
     Softmax,
     StackFunction,
@@ -247,7 +248,8 @@ def shared_rows(builder: Builder) -> dict[type, Callable[..., Basic]]:
             return refuse(node, converted)
         return MatPow(builder.matrix(node, converted), node.exponent)
 
-    refused = [Positions, Cofactors, AxesFunction, OneHot, Fourier, StackFunction, RunningFunction]
+    functions = [Cofactors, AxesFunction, OneHot, StackFunction, RunningFunction]
+    refused = [Positions, Fourier, Scan, *functions]
     return {
         TensorSymbol: lambda node, converted: converted.symbol(node),
         Elementwise: lambda node, converted: converted_elementwise(node, converted, builder),

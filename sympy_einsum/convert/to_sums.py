@@ -45,6 +45,7 @@ from ..expressions import (
     Positions,
     Reshape,
     RunningFunction,
+    Scan,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -312,6 +313,6 @@ TO_ENTRIES: NodeTable[Callable[..., EntryFormula]] = NodeTable(
         OneHot: _one_hot_plan,
         IntervalProducts: _interval_plan,
         MatrixFunction: _matrix_function_plan,
-        **dict.fromkeys([AxesFunction, RunningFunction, Reshape], _refuse),
+        **dict.fromkeys([AxesFunction, RunningFunction, Reshape, Scan], _refuse),
     },
 )

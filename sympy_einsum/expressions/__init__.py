@@ -80,6 +80,7 @@ from .leaves import (
     Zeros as Zeros,
     tensors as tensors,
 )
+from .loop_fusion import fuse_loops as fuse_loops
 from .matrix_base import MatrixFunction as MatrixFunction
 from .matrix_functions import (
     Adj as Adj,
@@ -161,11 +162,26 @@ from .scalar_lambdas import (
     substitute_slots as substitute_slots,
     substitute_stock as substitute_stock,
 )
+from .scans import (
+    LAST as LAST,
+    VALUES as VALUES,
+    BoundTensor as BoundTensor,
+    Carry as Carry,
+    Recurrence as Recurrence,
+    Scan as Scan,
+    ScanInput as ScanInput,
+    closed_loop as closed_loop,
+    depending as depending,
+    entry_at as entry_at,
+    loop_of as loop_of,
+    step_index as step_index,
+)
 from .substitution import (
     as_basic as as_basic,
     rebuild as rebuild,
     replace_nodes as replace_nodes,
     substitute as substitute,
+    substitute_all as substitute_all,
     substitute_function as substitute_function,
 )
 from .sums import (

@@ -59,7 +59,14 @@ def replace_nodes(roots: Sequence[Basic], replacements: Mapping[Basic, Basic]) -
 
 
 def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = False) -> Basic:
-    """Replace nodes, symbols and lengths, visiting each distinct node once.
+    """Replace nodes, symbols and lengths, visiting each distinct node once."""
+    return substitute_all([root], rule, stock_rules)[0]
+
+
+def substitute_all(
+    roots: Sequence[Basic], rule: Mapping[Basic, object], stock_rules: bool = False
+) -> list[Basic]:
+    """Replace nodes, symbols and lengths in several graphs, visiting each distinct node once.
 
     With ``stock_rules`` stock scalars in the graph are replaced by SymPy's ``subs`` (``x**4``
     contains ``x**2``), else exactly, by ``xreplace``."""
@@ -95,7 +102,7 @@ def substitute(root: Basic, rule: Mapping[Basic, object], stock_rules: bool = Fa
                     return hit
         return rebuild(node, new) if node.args else node
 
-    return transform([root], visit)[0]
+    return transform(roots, visit)
 
 
 def _checked(old: Basic, new: Basic, rewrite: Callable[[Basic], Basic]) -> Basic:

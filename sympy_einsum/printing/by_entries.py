@@ -22,6 +22,7 @@ from ..expressions import (
     Positions,
     Reshape,
     RunningFunction,
+    Scan,
     Selection,
     TensorAdd,
     TensorExpr,
@@ -215,6 +216,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
             [TensorSymbol, Zeros, Constant, Unit, Selection, Fourier], _unchanged_entry
         ),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _unchanged_entry),
-        **dict.fromkeys([OneHot, Reshape], _unchanged_entry),
+        **dict.fromkeys([OneHot, Reshape, Scan], _unchanged_entry),
     },
 )

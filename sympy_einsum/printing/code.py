@@ -26,7 +26,15 @@ from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
 from ..core import UserFunction, as_stock_derivative, cached, integer_text
-from ..expressions import Operand, Slot, TensorExpr, TensorSymbol, indicator_condition, slot
+from ..expressions import (
+    BoundTensor,
+    Operand,
+    Slot,
+    TensorExpr,
+    TensorSymbol,
+    indicator_condition,
+    slot,
+)
 from ..operations import FUNCTIONS
 from .naming import with_names
 from .texts import ATOM, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
@@ -121,6 +129,9 @@ class ReprForm(CodeForm):
 
     def symbol(self, node: TensorSymbol) -> str:
         lengths = self.lengths(node.shape) + ("," if node.order == 1 else "")
+        if isinstance(node, BoundTensor):
+            kind, number, level = node.binding
+            return f"BoundTensor({kind!r}, {number}, {level}, ({lengths}), {node.assumptions!r})"
         flags = "".join(f", {assumption}=True" for assumption in node.assumptions)
         symmetric = f", symmetric={[*node.generators]}" if node.generators else ""
         return f"TensorSymbol({node.name!r}, ({lengths}){flags}{symmetric})"

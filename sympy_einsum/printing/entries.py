@@ -37,7 +37,8 @@ def entry(form: Form, labels: tuple[Label, ...]) -> Form:
         return entry(form.parts[0], labels[::-1])
     if form.kind == "slice":
         rest = iter(labels)
-        return entry(form.parts[0], tuple([_label_of_index(part, rest) for part in form.data]))
+        inner = [_label_of_index(part, rest) for part in form.data]
+        return entry(form.parts[0], (*inner, *rest))
     if form.kind == "triangle":
         offset, is_lower = form.data
         return ordered(offset, *(labels[::-1] if is_lower else labels))

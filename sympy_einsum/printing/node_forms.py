@@ -25,6 +25,7 @@ from ..expressions import (
     Positions,
     Reshape,
     RunningFunction,
+    Scan,
     Selection,
     StackFunction,
     TensorAdd,
@@ -41,6 +42,7 @@ from .forms import Form
 from .functions import elementwise_form
 from .joined import Call, CrossProducts
 from .kronecker import paired
+from .recurrences import scan_form
 from .slices import Factors, index_of_selector, labelled_factors, rearranged_product, sliced
 
 if TYPE_CHECKING:
@@ -302,5 +304,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         RunningFunction: _running_form,
         OneHot: _one_hot_form,
         Reshape: _reshape_form,
+        Scan: scan_form,
     },
 )

@@ -28,9 +28,11 @@ from ..expressions import (
     MatrixPower,
     OneHot,
     Ones,
+    Operand,
     Positions,
     Reshape,
     RunningFunction,
+    Scan,
     Selection,
     Softmax,
     StackFunction,
@@ -48,6 +50,7 @@ from .code import CodeForm, texts_of
 from .joined import Call, find_call
 from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
+from .recurrences import scan_code
 from .slices import (
     Cut,
     Factors,
@@ -167,6 +170,18 @@ def _running_text(node: RunningFunction, below: Texts, form: CodeForm) -> Text:
 def _reshape_text(node: Reshape, below: Texts, form: CodeForm) -> Text:
     operand = below[node.operands[0]].within(ATOM)
     return Text(f"{operand}.reshape({form.lengths(node.shape)})")
+
+
+def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
+    def inside(expr: Operand) -> str:
+        for own in postorder([expr], lambda n: () if n in form.texts else children(n)):
+            _write(own, form)
+        return form.texts[expr].shown if expr in form.texts else form.stock(expr).shown
+
+    operands = [below[operand].shown for operand in node.operands]
+    length = form.lengths([node.length])
+    text = scan_code(node, operands, inside, length) if form.operators else None
+    return Text(flat_repr(node, form.printer) if text is None else text)
 
 
 def _elementwise_text(node: Elementwise, below: Texts, form: CodeForm) -> Text:
@@ -358,6 +373,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         RunningFunction: _running_text,
         OneHot: _one_hot_text,
         Reshape: _reshape_text,
+        Scan: _scan_text,
     },
 )
 

@@ -28,7 +28,7 @@ from ..core import (
     register_cache_clear,
     tuning,
 )
-from ..expressions import Operand, TensorAdd, TensorExpr, TensorSymbol, slot
+from ..expressions import Operand, Scan, TensorAdd, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
 from .by_entries import EntryForms, is_composed
 from .entries import entry, named
@@ -46,6 +46,7 @@ from .naming import (
 )
 from .node_forms import FORMULAS
 from .norms import Norm, normed
+from .recurrences import Recurrences
 
 NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
 
@@ -72,6 +73,7 @@ class Notation:
         self._sums: dict[TensorExpr, tuple[Operand, ...]] = {}
         self._joined_tensors: dict[TensorAdd, Call | CrossProducts | None] = {}
         self._new_names = names(self._taken)
+        self.recurrences = Recurrences(self)
 
     def form(self, root: Basic) -> Form:
         """Return the form of an expression.
@@ -97,7 +99,22 @@ class Notation:
                 name = named(entry(name, tuple(range(node.order))), self._letters(), node.order)
             found.append((name, form))
         self._pending = []
+        found += self.recurrences.pending
+        self.recurrences.pending = []
         return found
+
+    @property
+    def reserved(self) -> set[str]:
+        """The names that occur in formulas."""
+        return self._shown | self._taken
+
+    def show(self, symbol: TensorSymbol, form: Form) -> None:
+        """Show a symbol as a form."""
+        self._wholes[symbol] = form
+
+    def finished(self, node: Operand) -> Form:
+        """Return the finished form of a part that need not occur in the expression."""
+        return self._finished(node, self.whole(node))
 
     def has_indices(self, node: TensorExpr) -> bool:
         """Tell whether a tensor is written by its entries; its form must have been built."""
@@ -124,7 +141,7 @@ class Notation:
         """Return the form of a node inside others."""
         return self._wholes[node]
 
-    def whole(self, root: TensorExpr) -> Form:
+    def whole(self, root: Operand) -> Form:
         """Return the form of a tensor that need not occur in the expression, such as a block."""
         for node in postorder([root], self._below):
             if node not in self._wholes:
@@ -185,6 +202,7 @@ class Notation:
         nodes = postorder([root], self._below)
         self._shown |= shown_names(nodes)
         self._taken |= self._shown | length_names(nodes)
+        self.recurrences.fuse([node for node in nodes if isinstance(node, Scan)])
         abbreviation = None
         if self.where and is_long_text(root):
             joined: Sums = {

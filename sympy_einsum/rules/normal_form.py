@@ -119,7 +119,8 @@ def tidy(
     below = postorder(given)
     fixed = [node for node in below if not is_tensor(node)]
     shared = _shared(order)
-    run = Run(NORMAL, shared.union(below), fixed)
+    # What a step shares with that of another loop would be written in another way.
+    run = Run(NORMAL, shared.union(below), fixed, enters_loops=False)
     results = [run.result(expr) for expr in exprs]
     price = cost(results) if run.steps or run.depends_on_shared else 0
     if (
@@ -127,7 +128,7 @@ def tidy(
         and len(order) <= tuning.LARGE_GRAPH
         and len(shared) <= tuning.MAX_SHARED_NODES
     ):
-        freer = Run(NORMAL, (), fixed)
+        freer = Run(NORMAL, (), fixed, enters_loops=False)
         inlined = [freer.result(expr) for expr in exprs]
         if tuning.COST_SLACK * cost(inlined) < price:
             run, results, price = freer, inlined, cost(inlined)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..analysis import Barriers, Feature, Surroundings, features, functions_below
 from ..core import children, postorder, tuning
-from ..expressions import Einsum, Operand, TensorExpr, rebuild
+from ..expressions import Einsum, Operand, Scan, TensorExpr, rebuild
 
 
 class Step(NamedTuple):
@@ -95,15 +95,20 @@ class Run:
     """One application of rules to some graphs.
 
     ``shared`` are nodes used by several others: products among them aren't inlined. ``fixed`` nodes
-    are in normal form already.
+    are in normal form already. ``enters_loops`` says whether the steps of loops are rewritten too.
     """
 
     def __init__(
-        self, rules: RuleSet, shared: Collection[Operand] = (), fixed: Sequence[Operand] = ()
+        self,
+        rules: RuleSet,
+        shared: Collection[Operand] = (),
+        fixed: Sequence[Operand] = (),
+        enters_loops: bool = True,
     ) -> None:
         self.steps: list[Step] = []
         self.depends_on_shared = False
         self._rules = rules
+        self._enters_loops = enters_loops
         self._shared = frozenset(shared)
         self._around = Surroundings(shared)
         self._rewritten: dict[Operand, Operand] = {node: node for node in fixed}
@@ -130,6 +135,8 @@ class Run:
                 moved = any(rewritten.get(o) != o for o in children(rebuilt))
                 if isinstance(node, TensorExpr):
                     node.memory["rebuilt"] = rebuilt  # it remembers as long as it lives
+            if self._enters_loops and isinstance(rebuilt, Scan):
+                rebuilt = self._with_step(rebuilt)
             if moved and rebuilt not in self._rebuilt:
                 # The constructor has taken scalars out of a product.
                 self._rebuilt.add(rebuilt)
@@ -140,6 +147,23 @@ class Run:
             if node in self._shared:
                 self._around.add_barrier(result)
         return rewritten[root]
+
+    def _with_step(self, node: Scan) -> Operand:
+        """Apply the rules to the step of a loop, into which what doesn't change isn't inlined."""
+        key = self._rules.name, "step"
+        if key not in node.memory:
+            loop = node.loop
+            outputs = loop.open_outputs()
+            inner = Run(self._rules, [own.stacked for own in loop.invariants])
+            new = [inner.result(output) for output in outputs]
+            # None for a node that stays what it is: what holds itself is freed late.
+            changed = loop.with_outputs(new).result(node.kind, node.place)
+            node.memory[key] = None if changed is node else changed
+        found = node.memory[key]
+        if found is None:
+            return node
+        self.steps.append(Step("step of a loop", node, found))
+        return found
 
     def _normalised(self, node: Operand) -> Operand:
         """Apply the first rule that fits a node, and normalise the result."""

@@ -31,6 +31,7 @@ from ..expressions import (
     Ranking,
     Reshape,
     RunningSoftmax,
+    Scan,
     Softmax,
     StackFunction,
     TensorAdd,
@@ -65,8 +66,22 @@ def in_meaning(exprs: Sequence[Operand], semiring: str) -> list[Operand]:
                 "pass other elements as arguments"
             )
     return transform(
-        exprs, lambda node, new: Natural(node) if _is_whole(node) else rebuild(node, new), _parts
+        exprs, lambda node, new: Natural(node) if _is_whole(node) else _marked(node, new), _parts
     )
+
+
+def _marked(node: Operand, operands: Sequence[Operand]) -> Operand:
+    """A node of marked operands; the step of a loop is marked too."""
+    built = rebuild(node, tuple(operands))
+    if not isinstance(built, Scan):
+        return built
+    loop = built.loop
+    outputs = transform(
+        loop.open_outputs(),
+        lambda own, new: Natural(own) if _is_whole(own) else _marked(own, new),
+        _parts,
+    )
+    return loop.with_outputs(outputs).result(built.kind, built.place)
 
 
 def _parts(node: Operand) -> Sequence[Operand]:
@@ -124,6 +139,7 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         View: lambda node: _is_operation(node.coefficient),
         Constant: _holds_natural_numbers,
         Elementwise: _is_polynomial,
+        Scan: lambda node: all(map(_has_meaning, postorder(node.loop.outputs, _parts))),
         # Positions are whole numbers, which nothing is computed from.
         OneHot: lambda node: isinstance(node.indices, TensorSymbol),
     },

@@ -25,6 +25,7 @@ def test_the_samples_hold_every_node_class():
         node = stack.pop()
         seen.add(type(node))
         stack.extend(node.operands if isinstance(node, se.TensorExpr) else node.args)
+        stack.extend(node.loop.outputs if isinstance(node, se.Scan) else ())
     missing = concrete_node_classes() - seen
     assert not missing, f"no sample of {missing}"
 

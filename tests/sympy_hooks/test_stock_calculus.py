@@ -10,6 +10,7 @@ from sympy import Derivative, O, Piecewise, Symbol
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.core import postorder
 
 
 def test_three_ways_to_differentiate():
@@ -76,7 +77,11 @@ def test_diff_of_a_stock_expression_around_it(name):
     f, e = scalar(SAMPLES[name]), inside(name)
     if name == "undefined function":
         pytest.skip("no derivative")
-    assert sympy.expand(sympy.diff(e, t) - se.diff(e, t)) == 0
+    stock, ours = sympy.diff(e, t), se.diff(e, t)
+    if sympy.expand(stock - ours) != 0:
+        # Several results of a loop have one adjoint loop, which SymPy's chain rule takes apart.
+        assert any(isinstance(node, se.Scan) for node in postorder([e]))
+        assert_close(evaluate(stock, numeric(e)), evaluate(ours, numeric(e)))
     for leaf in sorted(f.free_symbols, key=str):
         if not isinstance(leaf, se.TensorSymbol):
             continue
@@ -266,6 +271,10 @@ def test_stock_lambdify(name):
     e = SAMPLES[name]
     if e.atoms(sympy.core.function.AppliedUndef) or name == "undefined function":
         pytest.skip("an undefined function has no value")
+    if any(isinstance(node, se.Scan) for node in postorder([e])):
+        with pytest.raises(se.UnsupportedError, match="has no loops"):
+            sympy.lambdify([*e.free_symbols], e)
+        return
     for expr in (e, inside(name)):
         data = numeric(expr)
         stock = sympy.lambdify(list(data), expr, ["numpy", "scipy"])

@@ -76,6 +76,8 @@ class Backend(Library):
     by_type: ClassVar[Mapping[str, type[Backend]]] = {}
     # Whether it is the one for doubles.
     is_of_doubles: ClassVar[bool] = False
+    # How loops are written: as statements that write into arrays, by JAX's scan, or not at all.
+    loops: ClassVar[str] = "written"
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 
@@ -168,6 +170,16 @@ class Backend(Library):
         """A quotient or the call of a function written over one of its operands; other code as it
         is."""
         return code
+
+    # --- loops
+
+    def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
+        """The type of what a loop carries, given the arrays and numbers that it is made from."""
+        return self.common_type(arrays, [*scalars, self.fraction])
+
+    def result(self, operands: Codes, place: int, shape: Codes) -> Code:
+        """One of the results of a loop."""
+        return subscript(operands[0], [constant(place)])
 
     # --- axes
 

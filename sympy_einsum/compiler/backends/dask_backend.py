@@ -37,6 +37,7 @@ class DaskBackend(Backend):
     )
     xp = "da"
     exponential = "scipy_linalg.expm"
+    loops = ""
     packages = ("dask",)
     plain_lengths = True
     words: ClassVar = {"bool", "len", "float", "int"}

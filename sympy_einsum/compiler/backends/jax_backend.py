@@ -31,6 +31,7 @@ class JaxBackend(Backend):
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
     exponential = "jax.scipy.linalg.expm"
+    loops = "scanned"
     stably = ""
     by_rows: ClassVar = frozenset(
         ("dot", "matmul", "sum", "extremum", "peak", "log_total", "logsumexp", "softmax")

@@ -27,6 +27,7 @@ class NumbaBackend(Backend):
     )
     extras: ClassVar = {"rocket_fft": "numba"}
     is_compiled = True
+    loops = "compiled"
     asarray = "np.asarray"
     # A row stays in the cache.
     by_rows: ClassVar = frozenset(("peak", "log_total", "logsumexp", "softmax"))

@@ -384,6 +384,10 @@ class NumpyOfDoubles(NumpyBackend):
         """Doubles, if nothing else is among them."""
         return super().common_type(arrays, scalars) if arrays or scalars else name("_double")
 
+    def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
+        """Doubles."""
+        return name("_double")
+
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
         """The first operand as an array to write to; itself, if it is ours and of that type."""
         is_one = owned and equal(kind, name("_double"))

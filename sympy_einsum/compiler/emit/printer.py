@@ -233,6 +233,11 @@ def _for(tree: ast.For, names: Names) -> tuple[str, int]:
     return "\n".join([head, *indented(tree.body, names)]), TUPLE
 
 
+def _with(tree: ast.With, names: Names) -> tuple[str, int]:
+    items = [_at(item.context_expr, NAMED, names) for item in tree.items]
+    return "\n".join([f"with {', '.join(items)}:", *indented(tree.body, names)]), TUPLE
+
+
 def _if(tree: ast.If, names: Names) -> tuple[str, int]:
     head = f"if {_at(tree.test, NAMED, names)}:"
     return "\n".join([head, *indented(tree.body, names)]), TUPLE
@@ -269,6 +274,7 @@ _PRINTERS: dict[type, Callable[[Any, Names], tuple[str, int]]] = {
     ast.FunctionDef: _function,
     ast.For: _for,
     ast.If: _if,
+    ast.With: _with,
     ast.Raise: _raise,
     Allocate: _assign,
 }

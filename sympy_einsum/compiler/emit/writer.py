@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sympy import Expr, Function, I, ceiling, floor
@@ -39,7 +39,10 @@ from ..ir.code import (
 from ..ir.instruction_rules import Cut, Params, Slice, broadcast_shape
 from ..ir.instructions import OPS, Inline
 from ..ir.plans import Plan, origins
+from ..ir.scans import ScanBody
 from ..ir.types import deciding_type, doubles, type_sources
+from ..passes.in_place import overwritten
+from ..passes.loop_functions import free_prefix, ignoring, loop_function
 from ..passes.registers import Assignment, with_fewer_names
 from ..passes.row_blocks import RowBlocks
 from .kernels import KernelText
@@ -126,6 +129,8 @@ class Writer:
                 steps.append(self._assignment("", statement, None, number))
                 self._codes.append(target)
                 continue
+            if op == "loop":
+                steps.append(self._loop(number, params[0]))
             over, code = self._select(number, op, inputs, params)
             is_name = op == "argument" and isinstance(code, ast.Name)
             is_inside = number in self._inside and len(printed(code)) <= tuning.MAX_INLINED_CODE
@@ -238,6 +243,8 @@ class Writer:
             params = (params[0] or place is not None,)
         if OPS[op].is_typed:
             params = (*params, self._type(inputs))
+        if op == "loop":
+            return "", call(self._loop_name(number), *operands)
         if op == "cut":
             return "", self.backend.cut(operands, [self._bracket(cut) for cut in params[0]])
         if op == "index":
@@ -251,6 +258,43 @@ class Writer:
         if place is not None and op != "writable":
             return over, self.backend.in_place(op, operands, place, *params)
         return over, self._spelled(op, operands, params)
+
+    def _loop_name(self, number: int) -> str:
+        loops = [k for k, step in enumerate(self.plan.instructions) if step.op == "loop"]
+        return f"{self.inner_prefix}loop{loops.index(number) + 1}"
+
+    @once
+    def inner_prefix(self) -> str:
+        """A beginning of names that no other name has."""
+        return free_prefix([*self.names.values(), self.prefix])
+
+    def _loop(self, number: int, body: ScanBody) -> Assignment:
+        """The function of a loop."""
+        tree = loop_function(
+            *(body, self._loop_name(number), self.inner_prefix, self.backend, self._size),
+            self._body_of_loop,
+        )
+        return self._assignment("", tree, None, number)
+
+    def _body_of_loop(
+        self, body: ScanBody, names: Mapping[Expr, str]
+    ) -> tuple[list[ast.stmt], list[Code]]:
+        """The statements of a step, and the code of its outputs."""
+        inner = Writer(
+            *(body.plan, {**self.names, **names}, self.backend, self.inner_prefix),
+            reuse=overwritten(body.plan) if self.backend.overwrites else {},
+            careful=self.careful,
+            lengths=self.lengths,
+        )
+        steps, outputs = inner.write()
+        self.constants.update(inner.constants)
+        statements: list[ast.stmt] = []
+        for step in steps:
+            tree: Any = step.code
+            if step.target:
+                tree = assigned(name(step.target), tree)
+            statements.append(ignoring(step.ignored, tree) if step.ignored else tree)
+        return statements, outputs
 
     def _with_numbers(self, operands: Sequence[Code], inputs: Sequence[int]) -> list[Code]:
         """Return the operands, of which numbers among arrays are such as the backend has."""
@@ -526,7 +570,7 @@ def _with_ignored_errors(lines: Sequence[_Line]) -> list[str]:
         if ignored:
             found.append(f'{margin}with np.errstate({ignored}="ignore"):')
             margin += "    "
-        found += [margin + line.text for line in group]
+        found += [margin + text for line in group for text in line.text.split("\n")]
     return found
 
 

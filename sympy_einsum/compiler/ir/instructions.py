@@ -439,6 +439,12 @@ OPS: Mapping[str, Op] = {
     "one_hot": plain(
         "ones at positions on a last axis", lambda shapes, length: (*shapes[0], length), ("length",)
     ),
+    "loop": Op(
+        "the results of a loop, whose operands are first carries, inputs and invariants",
+        no_axes,
+        ("body",),
+    ),
+    "result": Op("one of these", lambda shapes, place, shape: shape, ("place", "shape")),
     "log_total": plain(
         "log Σ over axes or all of weights, of which the largest are 1; the second operand "
         "is their sum",

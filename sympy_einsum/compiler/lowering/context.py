@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
 from sympy import Expr
@@ -12,6 +12,7 @@ from ...core import NodeTable, children, postorder, tuning
 from ...expressions import (
     Einsum,
     Operand,
+    Scan,
     TensorExpr,
     TensorSymbol,
     View,
@@ -21,7 +22,7 @@ from ...expressions import (
     shape_of,
 )
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import origin
+from ..ir.plans import Plan, origin
 from .plan_builder import PlanBuilder
 from .scheduling import in_one_term, only_multiplied
 from .sympy_scalars import StockScalars
@@ -43,11 +44,18 @@ class Lowering(PlanBuilder):
         optimize: Optimizer,
         instructions: list[Instruction],
         contractions: list[Contraction],
+        plan_body: Callable[[Sequence[Operand]], Plan],
+        owns_results: bool = True,
     ):
         super().__init__(size, optimize, instructions, contractions)
         self.solved: set[Operand] = set()
         self.put_off: set[Operand] = set()
         self.only_scaled: set[Operand] = set()
+        self.plan_body = plan_body
+        self.owns_results = owns_results
+        # The wanted results of each loop, and its instruction.
+        self.loop_results: dict[Hashable, list[tuple[str, int]]] = {}
+        self.loops: dict[Hashable, int] = {}
         self._rows = rows
         self._values: dict[TensorExpr, int] = {}
         self._handed_out: set[int] = set()
@@ -62,6 +70,9 @@ class Lowering(PlanBuilder):
         order = postorder(roots)
         self.uses.update(child for node in order for child in children(node))
         self.uses.update(exprs)
+        for node in order:
+            if isinstance(node, Scan):
+                self.loop_results.setdefault(node.group, []).append((node.kind, node.place))
         self.solved = only_multiplied(order, self.uses)
         self.put_off = in_one_term(order, self.uses)
         self.only_scaled = {
@@ -107,6 +118,12 @@ class Lowering(PlanBuilder):
         """Tell whether a node is a product that can be merged into the one that uses it."""
         return node in self._waiting and node not in self._values
 
+    def _is_slice(self, source: Instruction) -> bool:
+        """Tell whether a value is a result of a loop that shares memory with another."""
+        if source.op != "result":
+            return False
+        return source.params[0] in self.instructions[source.inputs[0]].params[0].slices
+
     def _lower(self, node: Operand) -> None:
         if not isinstance(node, TensorExpr):
             self._scalars.lower(node)
@@ -135,10 +152,17 @@ class Lowering(PlanBuilder):
         """A result that is the caller's own: no argument, constant or other result, nor a view of
         one."""
         number = self.value(expr)
+        if not self.owns_results:
+            return number
         place = origin(self.instructions, number)
         source = self.instructions[place]
         is_input = source.op == "argument" and shape_of(source.params[0])
-        shared = is_input or source.op == "constant" or self.instructions[number].op == "broadcast"
+        shared = (
+            is_input
+            or source.op == "constant"
+            or self._is_slice(source)
+            or self.instructions[number].op == "broadcast"
+        )
         if shared or (place in self._handed_out and order_of(expr)):
             return self.emit_fresh("copy", number)
         self._handed_out.add(place)

@@ -29,6 +29,7 @@ from ...expressions import (
     Ranking,
     Reshape,
     RunningSoftmax,
+    Scan,
     Softmax,
     StackFunction,
     TensorAdd,
@@ -52,6 +53,7 @@ from .functions import (
 from .orders import lower_extremum, lower_picked, lower_ranking, lower_share
 from .products import lower_product
 from .running import lower_logcumsumexp, lower_running_matrix, lower_triangle
+from .scans import lower_scan
 from .selectors import lower_positions
 from .stacks import lower_matrix_power, lower_stack_function
 from .sums import lower_sum
@@ -90,5 +92,6 @@ LOWERINGS: NodeTable[Row] = NodeTable(
         ExtremumShare: lower_share,
         Picked: lower_picked,
         Ranking: lower_ranking,
+        Scan: lower_scan,
     },
 )

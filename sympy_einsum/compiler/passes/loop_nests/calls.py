@@ -184,6 +184,16 @@ def _part(kernel: Statements, number: int) -> Code:
     return _like(kernel, number, code)
 
 
+def _loop(kernel: Statements, number: int) -> Code:
+    """Return the call of a loop, a function of its own."""
+    return kernel.loop(number, _operands(kernel, number))
+
+
+def _result(kernel: Statements, number: int) -> Code:
+    _, inputs, (place, _), _ = kernel.step(number)
+    return quote("{0}[{1}]", name(kernel.values[inputs[0]].name), place)
+
+
 def _reshape(kernel: Statements, number: int) -> Code:
     return _like(kernel, number, kernel.whole(kernel.step(number).inputs[0]))
 
@@ -221,4 +231,6 @@ CALLS: dict[str, CallRule] = {
     "decomposed": _stacked,
     "matrix_power": _power,
     "part": _part,
+    "loop": _loop,
+    "result": _result,
 }

@@ -43,6 +43,7 @@ from ...ir.loops import (
     variable_name,
 )
 from ...ir.plans import Plan
+from ..loop_functions import LoopSpelling
 from .access import Access, operands_at, through
 from .inlining import ValueFacts
 from .placement import LoopTree, StoredValue
@@ -51,11 +52,8 @@ from .placement import LoopTree, StoredValue
 SizeCode: TypeAlias = Callable[[Expr, Mapping[Expr, str]], Code]
 
 
-class Spelling(Protocol):
+class Spelling(LoopSpelling, Protocol):
     """The part of a backend that code of entries needs."""
-
-    @property
-    def name(self) -> str: ...
 
     @property
     def support(self) -> Collection[str]: ...

@@ -100,6 +100,10 @@ class Statements(Entries):
         self.given: list[int] = []
         self.results = {*plan.results}
 
+    def loop(self, number: int, operands: Sequence[Code]) -> Code:
+        """Return the call of a loop on some operands; its function goes before the kernel."""
+        raise NotImplementedError
+
     def compute(self, number: int) -> None:
         """Compute each entry once, and name it."""
         shape = self.shape_of(number)

@@ -1,0 +1,426 @@
+"""Derivatives of loops: the tangent of a recurrence is a recurrence of its tangents; its cotangent
+is one that runs the other way, the adjoint equation [G, §15].
+
+With c_(t+1) = f(c_t, x_t, w) and y_t = g(c_t, x_t, w), and cotangents λ_T of the last carry and ȳ_t
+of the values,
+
+    λ_t = (∂f/∂c)' λ_(t+1) + (∂g/∂c)' ȳ_t,    x̄_t = (∂f/∂x)' λ_(t+1) + (∂g/∂x)' ȳ_t,
+    w̄ = Σ_t (∂f/∂w)' λ_(t+1) + (∂g/∂w)' ȳ_t.
+
+From the loop forward the adjoint loop reads carries, and the results of functions and
+contractions that it would compute again. Sums over the steps w̄ are products of all steps at once
+where their factors are smaller than the terms.
+
+References
+==========
+
+[G] A. Griewank, A. Walther, "Evaluating Derivatives", 2nd edition, 2008.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from sympy import Basic, Expr, Mul, S
+
+from ..contraction_order import nominal_length
+from ..core import Shape, children, postorder
+from ..expressions import (
+    LAST,
+    VALUES,
+    BoundTensor,
+    Carry,
+    Einsum,
+    Elementwise,
+    Operand,
+    Recurrence,
+    ScanInput,
+    TensorAdd,
+    TensorExpr,
+    View,
+    Zeros,
+    closed_loop,
+    contract,
+    depending,
+    loop_of,
+    order_of,
+    replace_nodes,
+    scalar_product,
+    scale,
+    shape_of,
+    total_of,
+)
+from ..rules import tidy
+
+# The sweeps, which these functions call for the body.
+Pullback: TypeAlias = Callable[
+    [Sequence[Operand], Sequence[Operand], Sequence[Operand], Sequence[Expr]], list[Operand]
+]
+Pushforward: TypeAlias = Callable[
+    [Operand, Sequence[Operand], Sequence[Operand], Sequence[Expr]], Operand
+]
+# A result of a loop: its kind and place.
+Result: TypeAlias = tuple[str, int]
+
+
+class LoopNode(NamedTuple):
+    """The loop of some results, as a node between them and their operands."""
+
+    operands: tuple[Operand, ...]
+    data: tuple[object, ...]
+    # As of SymPy's expressions.
+    args: tuple[()] = ()
+    is_Mul: bool = False
+
+    @property
+    def loop(self) -> Recurrence:
+        """The loop."""
+        return loop_of(self.operands, (LAST, 0, *self.data))
+
+
+def pull_back_loop(
+    loop: Recurrence,
+    cotangents: Mapping[Result, Operand],
+    active: Collection[int],
+    outer: Shape,
+    pullback: Pullback,
+) -> dict[int, Operand]:
+    """Return the cotangents of some operands of a loop, by their numbers, from those of results; of
+    shapes outer + operand.shape."""
+    if len(cotangents) == 1:
+        ((result, cotangent),) = cotangents.items()
+        factor, rest = _without_scalars(cotangent)
+        if factor is not S.One:
+            # The adjoint loop is linear.
+            found = pull_back_loop(loop, {result: rest}, active, outer, pullback)
+            return {
+                k: scale(factor, own) if shape_of(own) else scalar_product((factor, own))
+                for k, own in found.items()
+            }
+    variables = _active_parameters(loop, active)
+    adjoint = _Adjoint(loop, outer)
+    roots, seeds = [], []
+    ends: dict[int, Operand] = {}
+    for k, carry in enumerate(loop.carries):
+        if carry.symbol in variables:
+            roots.append(carry.new)
+            seeds.append(adjoint.bound("adjoint", k, shape_of(carry.symbol)))
+            ends[k] = cotangents.get((LAST, k), Zeros(*shape_of(seeds[-1])))
+    for (kind, place), cotangent in cotangents.items():
+        if kind == VALUES:
+            steps = _moved(cotangent, len(outer), 0)
+            value = loop.values[place]
+            roots.append(value)
+            seeds.append(adjoint.read("value", place, shape_of(value), steps))
+    pulled, _ = tidy(pullback(roots, variables, seeds, outer), None, loop.outputs)
+    pulled = adjoint.with_stored(pulled)
+    return adjoint.cotangents(dict(zip(variables, pulled, strict=True)), ends, active)
+
+
+def _without_scalars(tensor: Operand) -> tuple[Expr, Operand]:
+    """Return the scalar factors of a tensor, and the tensor without them."""
+    if not shape_of(tensor):
+        return tensor, S.One
+    if not isinstance(tensor, View) or not tensor.scalars:
+        return S.One, tensor
+    count = len(tensor.scalars)
+    lengths = dict(enumerate(tensor.lengths))
+    rest = contract(tensor.operands[count:], tensor.subscripts[count:], tensor.output, lengths)
+    return Mul(*tensor.scalars), rest
+
+
+class _Adjoint:
+    """The adjoint loop in the making: the symbols of its step and what they stand for."""
+
+    def __init__(self, loop: Recurrence, outer: Shape):
+        self.loop = loop
+        self.outer = outer
+        self.inputs: dict[Basic, Operand] = {}
+
+    def bound(self, kind: str, place: int, shape: Shape) -> BoundTensor:
+        """Return a symbol of the step for a cotangent."""
+        return BoundTensor(kind, place, self.loop.level, (*self.outer, *shape))
+
+    def read(self, kind: str, place: int, shape: Shape, stacked: Operand) -> BoundTensor:
+        """Return the symbol of an input of the step that is a cotangent."""
+        symbol = self.bound(kind, place, shape)
+        self.inputs[symbol] = stacked
+        return symbol
+
+    def with_stored(self, pulled: Sequence[Operand]) -> list[Operand]:
+        """Replace what the loop forward knows in expressions of the step back by inputs: next
+        values of carries, and what costs more than to be read."""
+        loop, level = self.loop, self.loop.level
+        varying = loop.parameters[: len(loop.carries) + len(loop.inputs)]
+        steps: set[Basic] = {*varying, loop.index}
+        after = {
+            carry.new: BoundTensor("after", k, level, shape_of(carry.new))
+            for k, carry in enumerate(loop.carries)
+            if _is_dear(carry.new)
+        }
+        pulled = replace_nodes(pulled, after)
+        changing = {*depending(pulled, {*steps, *after.values()})}
+        backward = {*depending(pulled, {*self.inputs, *self._adjoints()})}
+        stored: dict[Operand, BoundTensor] = {}
+
+        def below(node: Basic) -> Sequence[Basic]:
+            if node not in changing:
+                return ()
+            if node not in backward and _is_dear(node):
+                if node not in stored:
+                    stored[node] = BoundTensor("stored", len(stored), level, shape_of(node))
+                return ()
+            return children(node)
+
+        for root in pulled:
+            postorder([root], below)
+        pulled = replace_nodes(pulled, stored)
+        used = {*depending(pulled, {*steps, *after.values(), *stored.values()})}
+        read: dict[Basic, Operand] = {
+            carry.symbol: carry.symbol for carry in loop.carries if carry.symbol in used
+        }
+        read |= {symbol: new for new, symbol in after.items() if symbol in used}
+        read |= {symbol: own for own, symbol in stored.items()}
+        values = list(dict.fromkeys([*loop.values, *read.values()]))
+        forward = loop._replace(values=tuple(values))
+        for symbol, value in read.items():
+            self.inputs[symbol] = forward.result(VALUES, values.index(value))
+        for own in loop.inputs:
+            if own.symbol in used:
+                self.inputs[own.symbol] = own.stacked
+        known = {own.symbol: own.stacked for own in loop.invariants}
+        return replace_nodes(pulled, known)
+
+    def _adjoints(self) -> list[BoundTensor]:
+        return [
+            self.bound("adjoint", k, shape_of(carry.symbol))
+            for k, carry in enumerate(self.loop.carries)
+        ]
+
+    def cotangents(
+        self, pulled: Mapping[Basic, Operand], ends: Mapping[int, Operand], active: Collection[int]
+    ) -> dict[int, Operand]:
+        """Return the cotangents of operands, given the step back and the last adjoints."""
+        loop = self.loop
+        adjoints = self._adjoints()
+        carries: list[Carry] = []
+        for k, end in ends.items():
+            carries.append(Carry(adjoints[k], end, pulled[loop.carries[k].symbol]))
+        values: list[Operand] = []
+        sums: dict[int, list[_Term]] = {}
+        first = len(loop.carries) + len(loop.inputs)
+        varying = {*self.inputs, *adjoints, loop.index}
+        places: dict[int, int] = {}
+        for number in active:
+            symbol = loop.parameters[number]
+            if number < len(loop.carries):
+                continue
+            if number < first:
+                places[number] = len(values)
+                values.append(pulled[symbol])
+                continue
+            terms, rest = _split(pulled[symbol], varying)
+            sums[number] = terms
+            values += [v for term in terms for v in term.varying if v not in self.inputs]
+            if rest:
+                total = BoundTensor("sum", number, loop.level, shape_of(pulled[symbol]))
+                places[number] = len(carries)
+                zeros = Zeros(*shape_of(total))
+                carries.append(Carry(total, zeros, _sum(total, *rest)))
+        values = list(dict.fromkeys(values)) if sums else values
+        place_of = {value: k for k, value in enumerate(values)}
+        inputs = [ScanInput(symbol, own) for symbol, own in self.inputs.items()]
+        back = closed_loop(loop.length, not loop.reverse, loop.index, carries, inputs, values)
+        found: dict[int, Operand] = {}
+        for number in active:
+            symbol = loop.parameters[number]
+            if number < len(loop.carries):
+                found[number] = back.result(LAST, [*ends].index(number))
+            elif number < first:
+                stacked = back.result(VALUES, place_of[pulled[symbol]])
+                found[number] = _moved(stacked, 0, len(self.outer))
+            else:
+                stacks = {
+                    value: self.inputs.get(value, None)
+                    if value in self.inputs
+                    else back.result(VALUES, place_of[value])
+                    for term in sums[number]
+                    for value in term.varying
+                }
+                parts = [term.over_steps(stacks, loop.length) for term in sums[number]]
+                if number in places:
+                    parts.append(back.result(LAST, places[number]))
+                found[number] = _sum(Zeros(*self.outer, *shape_of(symbol)), *parts)
+        return found
+
+
+class _Term(NamedTuple):
+    """A product in a sum over steps: its factors, their labels, and which factors vary."""
+
+    operands: tuple[Operand, ...]
+    subscripts: tuple[Sequence[int], ...]
+    output: Sequence[int]
+    lengths: Mapping[int, Expr]
+    varying: tuple[Operand, ...]
+
+    def over_steps(self, stacks: Mapping[Operand, Operand], count: Expr) -> Operand:
+        """Return the sum over all steps: a product with one more summed index."""
+        step = len(self.lengths)
+        operands = [stacks.get(operand, operand) for operand in self.operands]
+        subscripts = [
+            (step, *labels) if operand in stacks else labels
+            for operand, labels in zip(self.operands, self.subscripts, strict=True)
+        ]
+        return contract(operands, subscripts, self.output, {**self.lengths, step: count})
+
+
+def _split(value: Operand, varying: Collection[Basic]) -> tuple[list[_Term], list[Operand]]:
+    """Split a term of a sum over steps into products whose factors are smaller than itself, and
+    the rest."""
+    terms: list[_Term] = []
+    rest: list[Operand] = []
+    for own in value.operands if isinstance(value, TensorAdd) else (value,):
+        if isinstance(own, Zeros) or own is S.Zero:
+            continue
+        term = _term(own, varying)
+        sizes = [_size(factor) for factor in term.varying] if term else []
+        if term and sum(sizes) < _size(own):
+            terms.append(term)
+        else:
+            rest.append(own)
+    return terms, rest
+
+
+def _term(node: Operand, varying: Collection[Basic]) -> _Term | None:
+    if not isinstance(node, (View, Einsum)):
+        return None
+    operands, subscripts, output, lengths = (
+        list(node.operands),
+        list(node.subscripts),
+        node.output,
+        dict(enumerate(node.lengths)),
+    )
+    core = operands[-1] if operands else None
+    if isinstance(node, View) and type(core) is Einsum:
+        names = dict(zip(core.output, subscripts[-1], strict=True))
+        for label, length in enumerate(core.lengths):
+            if label not in names:
+                names[label] = len(lengths)
+                lengths[names[label]] = length
+        operands[-1:] = core.operands
+        subscripts[-1:] = [tuple([names[i] for i in term]) for term in core.subscripts]
+    changing = {*depending(operands, varying)}
+    own = tuple(dict.fromkeys([operand for operand in operands if operand in changing]))
+    return _Term(tuple(operands), tuple(subscripts), output, lengths, own)
+
+
+def push_forward_loop(
+    loop: Recurrence,
+    tangents: Mapping[int, Operand],
+    inner: Shape,
+    pushforward: Pushforward,
+) -> Callable[[Result], Operand]:
+    """Return the tangents of the results of a loop, of shapes result.shape + inner, from those of
+    operands, by their numbers."""
+    variables = _active_parameters(loop, tangents)
+    symbols = {
+        own: BoundTensor("tangent", k, loop.level, (*shape_of(own), *inner))
+        for k, own in enumerate(variables)
+    }
+    parameters = loop.parameters
+    given = {parameters[k]: tangent for k, tangent in tangents.items()}
+    own = [*symbols.values()]
+    outputs = [pushforward(output, variables, own, inner) for output in loop.outputs]
+    outputs = [*tidy(outputs, None, loop.outputs)[0]]
+    known: dict[Basic, Operand] = {i.symbol: i.stacked for i in loop.invariants}
+    known |= {symbols[s]: given[s] for s in given if s in known}
+    outputs = replace_nodes(outputs, known)
+    primal = replace_nodes(loop.outputs, known)
+    carries = [
+        Carry(carry.symbol, carry.init, new)
+        for carry, new in zip(loop.carries, primal, strict=False)
+    ]
+    places: dict[int, int] = {}
+    for k, carry in enumerate(loop.carries):
+        if carry.symbol in symbols:
+            symbol = symbols[carry.symbol]
+            start = given.get(carry.symbol, Zeros(*shape_of(symbol)))
+            places[k] = len(carries)
+            carries.append(Carry(symbol, start, outputs[k]))
+    inputs = [*loop.inputs]
+    inputs += [
+        ScanInput(symbols[i.symbol], given[i.symbol]) for i in loop.inputs if i.symbol in given
+    ]
+    values = outputs[len(loop.carries) :]
+    tangent = closed_loop(loop.length, loop.reverse, loop.index, carries, inputs, values)
+
+    def result(which: Result) -> Operand:
+        kind, place = which
+        if kind == LAST and place not in places:
+            return Zeros(*shape_of(loop.carries[place].symbol), *inner)
+        return tangent.result(kind, place if kind == VALUES else places[place])
+
+    return result
+
+
+def _active_parameters(loop: Recurrence, active: Collection[int]) -> list[Operand]:
+    """Return the symbols of the step that depend on some operands, those of these first."""
+    parameters = loop.parameters
+    found = dict.fromkeys([parameters[k] for k in sorted(active)])
+    while True:
+        changing = {*depending([carry.new for carry in loop.carries], found)}
+        more = [c.symbol for c in loop.carries if c.new in changing and c.symbol not in found]
+        if not more:
+            return list(found)
+        found.update(dict.fromkeys(more))
+
+
+def _sum(*terms: Operand) -> Operand:
+    kept = [term for term in terms if not isinstance(term, Zeros) and term is not S.Zero]
+    if len(kept) > 1:
+        return total_of(kept)
+    return kept[0] if kept else terms[0]
+
+
+def _moved(tensor: Operand, source: int, target: int) -> Operand:
+    """Move an axis of a tensor to another place."""
+    axes = list(range(order_of(tensor)))
+    output = list(axes)
+    output.insert(target, output.pop(source))
+    return contract((tensor,), (axes,), output, dict(enumerate(shape_of(tensor))))
+
+
+def _size(node: Operand) -> int:
+    return prod(map(nominal_length, shape_of(node)))
+
+
+def _is_dear(node: Basic) -> bool:
+    """Tell whether a node costs more to be computed than to be read: a function, or a contraction
+    with a sum."""
+    if isinstance(node, (TensorAdd, View)):
+        return False
+    if isinstance(node, Elementwise):
+        return _has_functions(node.body)
+    if isinstance(node, Einsum):
+        selected = {
+            i
+            for operand, labels in zip(node.operands, node.subscripts, strict=True)
+            if operand.is_affine_selector or operand.is_one_hot
+            for i in labels
+        }
+        return bool({i for term in node.subscripts for i in term} - {*node.output} - selected)
+    if isinstance(node, TensorExpr):
+        return bool(node.operands)
+    return isinstance(node, Expr) and bool(node.args) and _is_function(node)
+
+
+def _has_functions(body: Expr) -> bool:
+    return any(_is_function(part) for part in postorder([body]))
+
+
+def _is_function(node: Basic) -> bool:
+    if node.is_Pow:
+        return not node.exp.is_Integer
+    return bool(node.args) and not (node.is_Add or node.is_Mul)

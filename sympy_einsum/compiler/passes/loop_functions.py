@@ -1,0 +1,303 @@
+"""Loops as functions, whose bodies are plans of their own."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from sympy import Expr
+
+from ...core import UnsupportedError
+from ...expressions import LAST, VALUES, Operand, shape_of
+from ..ir.code import Code, assigned, call, constant, dotted, function, name, quote, subscript
+from ..ir.loops import Allocate
+from ..ir.plans import origin
+from ..ir.scans import ScanBody
+
+# The statements that compute the outputs of a plan, given the names of its arguments.
+WriteBody = Callable[[ScanBody, Mapping[Expr, str]], tuple[list[ast.stmt], list[Code]]]
+Size = Callable[[Expr], Code]
+
+
+class LoopSpelling(Protocol):
+    """The part of a backend that code of loops needs."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def loops(self) -> str: ...
+
+    def loop_type(self, arrays: Sequence[Code], scalars: Sequence[Code]) -> Code:
+        """Spell the type of what a loop carries."""
+        ...
+
+    def created(self, function: str, arguments: Sequence[Any], kind: Code) -> Code:
+        """Spell the call of a function that creates an array."""
+        ...
+
+    def copy(self, operands: Sequence[Code]) -> Code:
+        """Spell a copy."""
+        ...
+
+
+class LoopWriter:
+    """Writes the function of a loop: the names of its variables, and its statements."""
+
+    def __init__(self, body: ScanBody, prefix: str, backend: LoopSpelling, size: Size):
+        self.body = body
+        self.loop = body.loop
+        self.backend = backend
+        self.size = size
+        count = iter(range(1, 1000000))
+        self.carries = [f"{prefix}c{next(count)}" for _ in self.loop.carries]
+        self.stacked = [f"{prefix}s{next(count)}" for _ in self.loop.inputs]
+        self.inputs = [f"{prefix}x{next(count)}" for _ in self.loop.inputs]
+        self.invariants = [f"{prefix}a{next(count)}" for _ in self.loop.invariants]
+        self.index = f"{prefix}t"
+        self.kind = f"{prefix}dtype"
+        self.results = [f"{prefix}r{next(count)}" for _ in body.results]
+
+    @property
+    def names(self) -> dict[Expr, str]:
+        """The names of the symbols in the body."""
+        own = [*self.carries, *self.inputs, *self.invariants]
+        return {**dict(zip(self.loop.parameters, own, strict=True)), self.loop.index: self.index}
+
+    @property
+    def arguments(self) -> list[str]:
+        """The names of the operands."""
+        return [*self.carries, *self.stacked, *self.invariants]
+
+    def common_type(self) -> ast.stmt:
+        """The statement that finds the type of carries and values."""
+        shapes = [shape_of(operand) for operand in self.loop.operands]
+        pairs = list(zip(self.arguments, shapes, strict=True))
+        arrays = [name(own) for own, shape in pairs if shape]
+        scalars = [name(own) for own, shape in pairs if not shape]
+        kind = self.backend.loop_type(arrays, scalars)
+        return assigned(name(self.kind), kind)
+
+    def entries(self) -> list[ast.stmt]:
+        """The statements that take the inputs of a step."""
+        return [
+            assigned(name(own), subscript(name(stacked), [name(self.index)]))
+            for own, stacked in zip(self.inputs, self.stacked, strict=True)
+        ]
+
+    def written(self, name_of: str, write: WriteBody) -> ast.stmt:
+        """Return the function with a statement ``for``, whose results are written into arrays."""
+        loop = self.loop
+        steps, outputs = write(self.body, self.names)
+        carried = len(loop.carries)
+        before: list[ast.stmt] = [self.common_type()]
+        behind: list[ast.stmt] = []
+        length = self.size(loop.length)
+        first = length if loop.reverse else constant(0)
+        after = name(self.index) if loop.reverse else quote("{0} + 1", name(self.index))
+        returned: list[Code] = []
+        slices: dict[int, Code] = {}
+        for k, ends in self.body.paths.items():
+            path, carry = name(self.results[ends[0]]), name(self.carries[k])
+            before.append(self._allocated(path, loop.length + 1, loop.carries[k].new))
+            before.append(assigned(subscript(path, [first]), carry))
+            behind.append(assigned(subscript(path, [after]), carry))
+            parts = [ast.Slice(None, constant(-1)), ast.Slice(constant(1), None)]
+            slices.update(
+                (place, subscript(path, [part]))
+                for place, part in zip(ends, parts[:: -1 if loop.reverse else 1], strict=True)
+            )
+        for number, (kind, place) in enumerate(self.body.results):
+            own = name(self.results[number])
+            if kind == LAST:
+                carry = name(self.carries[place])
+                returned.append(self._own(place))
+                if not loop.length.is_Integer and shape_of(loop.carries[place].symbol):
+                    # After no steps it is the first one, which others may write over.
+                    before.append(assigned(carry, self.backend.copy([carry])))
+            elif number in slices:
+                returned.append(slices[number])
+            else:
+                returned.append(own)
+                before.append(self._allocated(own, loop.length, loop.values[place]))
+                target = subscript(own, [name(self.index)])
+                steps.append(assigned(target, outputs[carried + place]))
+        steps = [*self.entries(), *steps, *self._step(outputs[:carried]), *behind]
+        counting = quote("range({0})", length)
+        if loop.reverse:
+            counting = quote("range({0} - 1, -1, -1)", length)
+        body: list[ast.stmt] = [*before, ast.For(name(self.index), counting, steps, [])]
+        body.append(ast.Return(as_tuple(returned)))
+        return function(name_of, [*map(name, self.arguments)], body)
+
+    def _allocated(self, own: Code, count: Expr, entry: Operand) -> ast.stmt:
+        """The statement that makes an array for a number of tensors."""
+        shape = [self.size(length) for length in (count, *shape_of(entry))]
+        return assigned(own, self.backend.created("empty", [shape], name(self.kind)))
+
+    def compiled(self, name_of: str, write: WriteBody) -> ast.stmt:
+        """Return the function for a compiler of loops: what a step computes goes into rows of the
+        results, and lengths are arguments."""
+        loop = self.loop
+        steps, outputs = write(self.body, self.names)
+        carried = len(loop.carries)
+        length = self.size(loop.length)
+        kind = name("dtype")
+        before: list[ast.stmt] = [
+            assigned(name(own), ast.Call(kind, [name(own)], []))
+            for own, carry in zip(self.carries, loop.carries, strict=True)
+            if not shape_of(carry.symbol)
+        ]
+        rows: dict[str, Code] = {}
+        stores: list[ast.stmt] = []
+        returned: list[Code] = []
+        slices: dict[int, Code] = {}
+
+        def store(value: Code, row: Code, like: Operand) -> None:
+            """Let a value be computed into a row, or copy it there."""
+            is_own = isinstance(value, ast.Name) and value.id in allocated
+            if is_own and shape_of(like) and value.id not in rows:  # type: ignore[attr-defined]
+                rows[value.id] = row  # type: ignore[attr-defined]
+            else:
+                stores.append(assigned(row, value))
+
+        allocated = {own.array for own in steps if isinstance(own, Allocate)}
+        for k, ends in self.body.paths.items():
+            path, carry = name(self.results[ends[0]]), name(self.carries[k])
+            shape = [self.size(n) for n in (loop.length + 1, *shape_of(loop.carries[k].new))]
+            before.append(assigned(path, quote("np.empty({0}, dtype)", shape)))
+            start = length if loop.reverse else constant(0)
+            before.append(assigned(subscript(path, [start]), carry))
+            after = name(self.index) if loop.reverse else quote("{0} + 1", name(self.index))
+            store(outputs[k], subscript(path, [after]), loop.carries[k].new)
+            parts = [quote("{0}[:{1}]", path, length), quote("{0}[1:]", path)]
+            slices.update(zip(ends, parts[:: -1 if loop.reverse else 1], strict=True))
+        for number, (result, place) in enumerate(self.body.results):
+            own = name(self.results[number])
+            if result == LAST:
+                last = name(self.carries[place])
+                returned.append(quote("{0}.copy()", last) if self._is_shared(place) else last)
+            elif number in slices:
+                returned.append(slices[number])
+            else:
+                returned.append(own)
+                like = loop.values[place]
+                shape = [self.size(n) for n in (loop.length, *shape_of(like))]
+                before.append(assigned(own, quote("np.empty({0}, dtype)", shape)))
+                store(outputs[carried + place], subscript(own, [name(self.index)]), like)
+        steps = [
+            assigned(name(own.array), rows[own.array])
+            if isinstance(own, Allocate) and own.array in rows
+            else own
+            for own in steps
+        ]
+        body = [*self.entries(), *steps, *stores, *self._step(outputs[:carried])]
+        counting = quote("range({0})", length)
+        if loop.reverse:
+            counting = quote("range({0} - 1, -1, -1)", length)
+        statements = [*before, ast.For(name(self.index), counting, body, [])]
+        statements.append(ast.Return(as_tuple(returned)))
+        return function(name_of, [*map(name, self.arguments)], statements, [name("compiled")])
+
+    def _own(self, place: int) -> Code:
+        """The last value of a carry, which isn't one of the operands or a view of one."""
+        last = name(self.carries[place])
+        return self.backend.copy([last]) if self._is_shared(place) else last
+
+    def _is_shared(self, place: int) -> bool:
+        """Tell whether the next value of a carry may be an operand or a view of one."""
+        plan = self.body.plan
+        source = plan.instructions[origin(plan.instructions, plan.results[place])]
+        return source.op in ("argument", "constant", "broadcast") and bool(source.shape)
+
+    def _step(self, new: Sequence[Code]) -> list[ast.stmt]:
+        """The statement by which carries get their next values."""
+        pairs = [
+            (name(own), value)
+            for own, value in zip(self.carries, new, strict=True)
+            if not (isinstance(value, ast.Name) and value.id == own)
+        ]
+        if len(pairs) < 2:
+            return [assigned(own, value) for own, value in pairs]
+        owns, values = zip(*pairs, strict=True)
+        return [assigned(as_tuple(owns), as_tuple(values))]
+
+    def scanned(self, name_of: str, write: WriteBody) -> ast.stmt:
+        """Return the function with JAX's scan."""
+        loop = self.loop
+        steps, outputs = write(self.body, self.names)
+        carried = len(loop.carries)
+        carry = as_tuple([*map(name, self.carries)])
+        stored = [outputs[carried + place] for kind, place in self.body.results if kind == VALUES]
+        pairs = list(zip(self.results, self.body.results, strict=True))
+        kept = [own for own, (kind, _) in pairs if kind == VALUES]
+        new = [call("jnp.asarray", value, name(self.kind)) for value in outputs[:carried]]
+        step, entries = f"{name_of}_step", as_tuple([*map(name, self.inputs), name(self.index)])
+        inner = function(
+            step,
+            [name("carry"), name("entries")],
+            [
+                assigned(carry, name("carry")),
+                assigned(entries, name("entries")),
+                *steps,
+                ast.Return(as_tuple([as_tuple(new), as_tuple(stored)])),
+            ],
+        )
+        length = self.size(loop.length)
+        init = [call("jnp.asarray", name(own), name(self.kind)) for own in self.carries]
+        xs = as_tuple([*map(name, self.stacked), call("jnp.arange", length)])
+        body: list[ast.stmt] = [
+            self.common_type(),
+            inner,
+            assigned(
+                as_tuple([carry, as_tuple([*map(name, kept)])]),
+                call("jax.lax.scan", name(step), as_tuple(init), xs, length, loop.reverse),
+            ),
+        ]
+        returned = [
+            name(own if kind == VALUES else self.carries[place]) for own, (kind, place) in pairs
+        ]
+        body.append(ast.Return(as_tuple(returned)))
+        return function(name_of, [*map(name, self.arguments)], body)
+
+
+def free_prefix(taken: Collection[str]) -> str:
+    """Return a beginning of names that none of some names has."""
+    prefixes = itertools.chain("uvwz", ("u" + "_" * k for k in itertools.count(1)))
+    return next(own for own in prefixes if not any(name.startswith(own) for name in taken))
+
+
+def ignoring(kind: str, tree: ast.stmt) -> ast.stmt:
+    """Return a statement in which a kind of errors of numbers is ignored."""
+    call_of = ast.Call(dotted("np.errstate"), [], [ast.keyword(kind, constant("ignore"))])
+    return ast.With([ast.withitem(call_of)], [tree])
+
+
+def as_tuple(parts: Sequence[Code]) -> Code:
+    """Return a tuple."""
+    return ast.Tuple([*parts])
+
+
+def loop_function(
+    body: ScanBody, name_of: str, prefix: str, backend: LoopSpelling, size: Size, write: WriteBody
+) -> ast.stmt:
+    """Return the function of a loop.
+
+    Raises
+    ======
+
+    UnsupportedError : the library has no loops
+    """
+    writer = LoopWriter(body, prefix, backend, size)
+    if backend.loops == "compiled":
+        return writer.compiled(name_of, write)
+    if backend.loops == "written":
+        return writer.written(name_of, write)
+    if backend.loops == "scanned":
+        return writer.scanned(name_of, write)
+    raise UnsupportedError(
+        f"backend {backend.name!r} has no loops; use another one, or write the steps out with "
+        "unroll"
+    )

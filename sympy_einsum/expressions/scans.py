@@ -1,0 +1,341 @@
+"""Scans: recurrences over steps whose number may be symbolic.
+
+A step maps carries c_t and inputs x_t to new carries c_(t+1) and values y_t [JAX, lax.scan]. One
+node is one result of a loop: a last carry, or the values y of all steps. Results of one loop have
+equal operands, and equal data but for ``kind`` and ``place``; they are computed together.
+
+The body of a node is closed: each maximal subexpression that no step changes is an operand, which
+hoists it out of the loop, and the body refers to it by a bound symbol. So free symbols,
+substitution and differentiation look at operands only, nothing can be captured, and scans that
+differ by the names of bound symbols are one object. Bound symbols are numbered by the level of
+nesting, so that those of an inner loop differ from those around it.
+
+References
+==========
+
+[JAX] The JAX authors, "JAX: composable transformations of Python+NumPy programs", jax.lax, 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sympy import Basic, Dummy, Expr, S, Symbol
+
+from ..core import Shape, children, postorder
+from .affine_selectors import Positions
+from .base import Operand, TensorExpr
+from .graphs import declares_free_symbols, is_variable, order_of, shape_of
+from .interning import Data, Node, Operands, data_property
+from .leaves import Constant, TensorSymbol, Zeros
+from .products import contract
+from .substitution import replace_nodes, substitute_all
+
+# The kinds of results.
+LAST, VALUES = "last", "values"
+# Dummies with fixed numbers, far from those that SymPy counts.
+FIRST_INDEX = 1 << 48
+
+
+class BoundTensor(TensorSymbol):
+    """A symbol that a scan binds: a carry, an input, or an invariant of its step.
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> total, _ = se.scan(lambda c, t: (c + x, None), se.Zeros(3), length=9)
+    >>> [isinstance(symbol, se.BoundTensor) for symbol in total.loop.parameters]
+    [True, True]
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, kind: str, number: int, level: int, shape: Shape, assumptions: Sequence[str] = ()
+    ) -> BoundTensor:
+        return cls._build((), (f"{kind} {number} {level}", shape, tuple(assumptions)))
+
+    @property
+    def binding(self) -> tuple[str, int, int]:
+        """The kind of the symbol, its number among those, and the level of the body."""
+        kind, number, level = self.name.split()
+        return kind, int(number), int(level)
+
+
+def step_index(level: int) -> Symbol:
+    """Return the symbol of the number of a step, from 0 on, in a body of some level."""
+    return Dummy(f"t{level}", dummy_index=FIRST_INDEX + level, integer=True, nonnegative=True)
+
+
+class Carry(NamedTuple):
+    """A carried variable: its symbol in the step, its initial value, and its next value."""
+
+    symbol: TensorSymbol
+    init: Operand
+    new: Operand
+
+
+class ScanInput(NamedTuple):
+    """A symbol of the step, and the tensor whose entry t along the first axis it is."""
+
+    symbol: TensorSymbol
+    stacked: Operand
+
+
+class Recurrence(NamedTuple):
+    """A loop: the steps' number, order and body, and the operands.
+
+    ``invariants`` pairs the symbols of what no step changes with their values. ``values`` are the
+    expressions whose values of all steps are wanted.
+    """
+
+    length: Expr
+    reverse: bool
+    index: Symbol
+    carries: tuple[Carry, ...]
+    inputs: tuple[ScanInput, ...]
+    invariants: tuple[ScanInput, ...]
+    values: tuple[Operand, ...]
+
+    @property
+    def operands(self) -> Operands:
+        """The initial values, inputs and invariants, in this order."""
+        return (
+            *[carry.init for carry in self.carries],
+            *[own.stacked for own in (*self.inputs, *self.invariants)],
+        )
+
+    @property
+    def parameters(self) -> tuple[TensorSymbol, ...]:
+        """The symbols of the operands."""
+        own: list[Carry | ScanInput] = [*self.carries, *self.inputs, *self.invariants]
+        return tuple([each.symbol for each in own])
+
+    @property
+    def outputs(self) -> tuple[Operand, ...]:
+        """The next values of the carries, and the values of the step."""
+        return (*[carry.new for carry in self.carries], *self.values)
+
+    @property
+    def level(self) -> int:
+        """The level of nesting of the body, 0 for one without loops."""
+        return int(self.index.dummy_index) - FIRST_INDEX
+
+    def result(self, kind: str, place: int) -> Operand:
+        """Return a result: the last value of a carry, or the values of an expression."""
+        counts = len(self.carries), len(self.inputs)
+        data = (kind, place, self.length, int(self.reverse), *counts, self.index)
+        return Scan._build(self.operands, (*data, self.parameters, self.outputs))
+
+    def with_operands(self, operands: Sequence[Operand]) -> Recurrence:
+        """Return the loop on other operands."""
+        values = iter(operands)
+        return self._replace(
+            carries=tuple([own._replace(init=next(values)) for own in self.carries]),
+            inputs=tuple([own._replace(stacked=next(values)) for own in self.inputs]),
+            invariants=tuple([own._replace(stacked=next(values)) for own in self.invariants]),
+        )
+
+    def open_outputs(self) -> list[Operand]:
+        """Return the outputs with the values of invariants in place of their symbols."""
+        return replace_nodes(self.outputs, {o.symbol: o.stacked for o in self.invariants})
+
+    def with_outputs(self, outputs: Sequence[Operand]) -> Recurrence:
+        """Return a loop with other outputs, in which invariants are values."""
+        count = len(self.carries)
+        carries = [c._replace(new=new) for c, new in zip(self.carries, outputs, strict=False)]
+        values = outputs[count:]
+        return closed_loop(self.length, self.reverse, self.index, carries, self.inputs, values)
+
+    def step(
+        self, carries: Sequence[Operand], inputs: Sequence[Operand], index: Operand
+    ) -> list[Operand]:
+        """Return the outputs of one step, for values of carries, inputs and index."""
+        invariants = [own.stacked for own in self.invariants]
+        values = [*carries, *inputs, *invariants]
+        rule: dict[Basic, object] = dict(zip(self.parameters, values, strict=True))
+        return substitute_all(self.outputs, {**rule, self.index: index})
+
+    def unrolled(self) -> tuple[list[Operand], list[list[Operand]]]:
+        """Return the last carries, and the values by expression and step, for a length that is a
+        number."""
+        count = int(self.length)
+        carried = [carry.init for carry in self.carries]
+        values: list[list[Operand]] = [[S.Zero] * count for _ in self.values]
+        for t in reversed(range(count)) if self.reverse else range(count):
+            inputs = [entry_at(own.stacked, t) for own in self.inputs]
+            outputs = self.step(carried, inputs, S(t))
+            carried = outputs[: len(carried)]
+            for place, value in enumerate(outputs[len(carried) :]):
+                values[place][t] = value
+        return carried, values
+
+
+def entry_at(stacked: Operand, position: Operand) -> Operand:
+    """Return the entry of a tensor at a position along its first axis."""
+    first, *rest = stacked.shape
+    axes = range(stacked.order)
+    unit = Positions._build((), (first, S(position), (), ()))
+    return contract((stacked, unit), (axes, (0,)), axes[1:], dict(enumerate((first, *rest))))
+
+
+def in_first_axis(value: Operand) -> Operand:
+    """Return a tensor with a new first axis of length 1."""
+    axes = range(1, order_of(value) + 1)
+    lengths = {0: S.One, **dict(zip(axes, shape_of(value), strict=True))}
+    return contract((value,), (axes,), (0, *axes), lengths)
+
+
+class Scan(TensorExpr):
+    """A result of a loop; build it with ``scan``.
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> T, n = symbols("T n", integer=True, positive=True)
+    >>> X = se.TensorSymbol("X", T, n)
+    >>> last, values = se.scan(lambda c, x: (c + x, c * x), se.Zeros(n), X)
+    >>> values.shape
+    (T, n)
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def _build(cls, operands: Operands, data: Data) -> Operand:
+        kind, place, length, _, carries, _, _, parameters, outputs = data
+        loop = loop_of(operands, data)
+        if length in (S.Zero, S.One):
+            lasts, values = loop.unrolled()
+            if kind == LAST:
+                return lasts[place]
+            (row,) = values[place] or (None,)
+            return in_first_axis(row) if values[place] else Zeros(0, *shape_of(loop.values[place]))
+        if kind == LAST and outputs[place] is parameters[place]:
+            return operands[place]
+        own = shape_of(outputs[place + (carries if kind == VALUES else 0)])
+        return cls._intern(operands, data, (length, *own) if kind == VALUES else own)
+
+    kind: str = data_property(0, "Which kind of result it is: LAST or VALUES.")
+    place: int = data_property(1, "The number of the carry, or of the expression of the step.")
+    length: Expr = data_property(2, "The number of steps.")
+    reverse: int = data_property(3, "Whether the steps go from the last to the first.")
+
+    @property
+    def loop(self) -> Recurrence:
+        """The loop that it is a result of."""
+        return loop_of(self.operands, self.data)
+
+    @property
+    def group(self) -> tuple[Operands, Data]:
+        """What results of one loop share: the operands, and what follows kind and place."""
+        return self.operands, self.data[2:]
+
+    def _own_symbols(self) -> set[Basic]:
+        bound = {*self.data[7], self.data[6]}
+        found = {s for e in (self.length, *self.data[8]) for s in e.free_symbols}
+        return found - bound
+
+
+def loop_of(operands: Operands, data: Data) -> Recurrence:
+    """Return the loop that operands and data of a node describe."""
+    _, _, length, reverse, count, inputs, index, parameters, outputs = data
+    pairs = list(zip(parameters, operands, strict=True))
+    carries = [
+        Carry(symbol, value, new)
+        for (symbol, value), new in zip(pairs[:count], outputs, strict=False)
+    ]
+    rest = [ScanInput(*pair) for pair in pairs[count:]]
+    return Recurrence(
+        *(length, bool(reverse), index, tuple(carries)),
+        *(tuple(rest[:inputs]), tuple(rest[inputs:]), tuple(outputs[count:])),
+    )
+
+
+def closed_loop(
+    length: Expr,
+    reverse: bool,
+    index: Symbol,
+    carries: Sequence[Carry],
+    inputs: Sequence[ScanInput],
+    values: Sequence[Operand],
+) -> Recurrence:
+    """Return a loop with canonical bound symbols, and with what no step changes as operands."""
+    outputs = [*[carry.new for carry in carries], *values]
+    used = {*postorder(outputs)}
+    inputs = [own for own in inputs if own.symbol in used]
+    given = [*[own.symbol for own in carries], *[own.symbol for own in inputs]]
+    inner = depending(outputs, {*given, index})
+    level = 1 + max([node.loop.level for node in inner if isinstance(node, Scan)], default=-1)
+    names: dict[Basic, Basic] = {index: step_index(level)}
+    for number, symbol in enumerate(given):
+        kind, place = (
+            ("carry", number) if number < len(carries) else ("input", number - len(carries))
+        )
+        names[symbol] = BoundTensor(kind, place, level, symbol.shape)
+    outputs = substitute_all(outputs, names)
+    found = _invariants(outputs, {*names.values()})
+    symbols = {
+        node: BoundTensor("invariant", number, level, shape_of(node), _assumptions(node))
+        for number, node in enumerate(found)
+    }
+    outputs = replace_nodes(outputs, symbols)
+    count = len(carries)
+    return Recurrence(
+        *(length, reverse, names[index]),
+        tuple(
+            [
+                Carry(names[own.symbol], own.init, new)
+                for own, new in zip(carries, outputs[:count], strict=True)
+            ]
+        ),
+        tuple([ScanInput(names[own.symbol], own.stacked) for own in inputs]),
+        tuple([ScanInput(symbols[node], node) for node in found]),
+        tuple(outputs[count:]),
+    )
+
+
+def depending(roots: Sequence[Operand], bound: Iterable[Basic]) -> list[Basic]:
+    """Return the nodes of graphs that depend on bound symbols, operands first."""
+    variables = {*bound}
+    found: dict[Basic, None] = {}
+    for node in postorder(roots):
+        own = node._own_symbols() if isinstance(node, Node) else (node,)
+        if not variables.isdisjoint(own) or any(child in found for child in children(node)):
+            found[node] = None
+    return list(found)
+
+
+def _invariants(roots: Sequence[Operand], bound: Collection[Basic]) -> list[Operand]:
+    """Return the largest subexpressions without bound symbols that hold values: symbols or
+    constants, not only deltas and lengths."""
+    changing = {*depending(roots, bound)}
+    found: dict[Operand, None] = {}
+    for node in postorder(roots, lambda n: _parts(n) if n in changing else ()):
+        if node not in changing and isinstance(node, Expr) and _holds_values(node):
+            found[node] = None
+    return list(found)
+
+
+def _parts(node: Basic) -> Sequence[Basic]:
+    """Return the children of a node; of a stock expression with bound symbols its free ones."""
+    kind: Any = type(node)
+    if not isinstance(node, Node) and node.args and declares_free_symbols(kind):
+        return sorted(node.free_symbols, key=str)
+    return () if is_variable(node) else children(node)
+
+
+def _holds_values(node: Operand) -> bool:
+    """Tell whether symbols or constants are in a graph, beside those in lengths and positions."""
+    for own in postorder([node], lambda n: () if is_variable(n) else children(n)):
+        if isinstance(own, (TensorSymbol, Constant)) or is_variable(own):
+            return True
+    return False
+
+
+def _assumptions(node: Operand) -> Sequence[str]:
+    """Return the assumptions of an invariant that its symbol keeps."""
+    if isinstance(node, TensorSymbol) and not node.generators:
+        return node.assumptions
+    if not shape_of(node) and node.is_positive:
+        return ("positive",)
+    return ("nonnegative",) if not shape_of(node) and node.is_nonnegative else ()

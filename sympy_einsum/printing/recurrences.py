@@ -1,0 +1,227 @@
+"""Loops as recurrences: h_(t+1) = tanh(W h_t + x_t) in formulas, calls of ``scan`` in text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sympy import Basic, Expr, Integer, S, Symbol
+
+from ..core import postorder
+from ..expressions import (
+    LAST,
+    VALUES,
+    BoundTensor,
+    Operand,
+    Recurrence,
+    Scan,
+    TensorExpr,
+    TensorSymbol,
+    fuse_loops,
+    shape_of,
+    substitute_all,
+)
+from .forms import Form
+from .naming import shown_names
+from .slices import Range
+
+if TYPE_CHECKING:
+    from .notation import Notation
+
+# The letters of carries by direction, of values, of inputs, and of the step.
+CARRIES = {
+    False: ("h", "s", "u", "v", "w", "z", "p", "q", "r", "a", "b", "d", "e", "f", "g"),
+    True: ("lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "eta", "kappa", "zeta"),
+}
+VALUES_OF_STEPS = ("y", "z", "u", "v", "w", "p", "q", "r")
+INPUTS = ("x", "y", "z", "u", "v", "w")
+STEP = ("t", "s", "k", "j", "i", "l")
+
+
+class RecurrenceNames(NamedTuple):
+    """The names in the recurrence of a loop: of the carries and values, and of the step."""
+
+    carries: list[str]
+    values: list[str]
+    step: str
+
+
+def _shown_in(loop: Recurrence) -> set[str]:
+    """Return the names in the body of a loop, and in its operands."""
+    return shown_names(postorder([*loop.operands, *loop.outputs]))
+
+
+def _free(letters: Sequence[str], taken: Collection[str]) -> Iterator[str]:
+    """Yield letters that aren't taken, then letters with numbers."""
+    yield from [letter for letter in letters if letter not in taken]
+    number = 0
+    while True:
+        number += 1
+        yield from [f"{x}{number}" for x in letters if f"{x}{number}" not in taken]
+
+
+class Recurrences:
+    """The recurrences in the formulas of one notation: names of loops, and lines that define
+    them."""
+
+    def __init__(self, notation: Notation):
+        self.notation = notation
+        self._found: dict[object, RecurrenceNames] = {}
+        self._taken: set[str] = set()
+        self._count = 0
+        self._fused: dict[Operand, Any] = {}
+        # The equations that aren't shown yet.
+        self.pending: list[tuple[Form, Form]] = []
+
+    def fuse(self, nodes: Sequence[Scan]) -> None:
+        """Show loops over the same steps as one."""
+        self._fused.update(zip(nodes, fuse_loops(nodes), strict=True))
+
+    def form(self, node: Scan) -> Form:
+        """Return the name of a result of a loop; its recurrence is shown below the formula."""
+        node = self._fused.get(node, node)
+        found, loop = self._recurrence(node), node.loop
+        if node.kind == LAST:
+            end = S.Zero if loop.reverse else loop.length
+            return _at(_named(found.carries[node.place], (S.One, *node.shape)), end)
+        name, shift = self._values(node)
+        whole = _named(name, node.shape)
+        if shift is None:
+            return whole
+        start = Integer(shift)
+        steps = Range(start, loop.length + shift, S.One, start)
+        return Form("slice", [whole], (steps,), node.order)
+
+    def _values(self, node: Scan) -> tuple[str, int | None]:
+        """Return the name of the values of a step; where they are those of a carry before or after
+        it, the carry's, and how far its index is ahead of the step."""
+        found, loop = self._recurrence(node), node.loop
+        value = loop.values[node.place]
+        for carry, name in zip(loop.carries, found.carries, strict=True):
+            if value in (carry.symbol, carry.new):
+                return name, int((value is carry.symbol) == loop.reverse)
+        return found.values[node.place], None
+
+    def _recurrence(self, node: Scan) -> RecurrenceNames:
+        if node.group not in self._found:
+            loop = node.loop
+            taken = self._taken | self.notation.reserved | _shown_in(loop)
+            letters = _free(CARRIES[loop.reverse], taken)
+            carries = [next(letters) for _ in loop.carries]
+            letters = _free(VALUES_OF_STEPS, taken.union(carries))
+            values = [next(letters) for _ in loop.values]
+            step = next(_free(STEP, taken))
+            self._taken.update(carries, values)
+            self._found[node.group] = RecurrenceNames(carries, values, step)
+            self._define(loop, self._found[node.group])
+        return self._found[node.group]
+
+    def _define(self, loop: Recurrence, found: RecurrenceNames) -> None:
+        """Add the equations of a loop: initial values, next values, values of steps."""
+        step = Symbol(found.step, integer=True, nonnegative=True)
+        before, after = (step + 1, step) if loop.reverse else (step, step + 1)
+        names: dict[Basic, Basic] = {loop.index: step}
+
+        def shown(name: str, position: Expr, like: Operand) -> Form:
+            return _at(_named(name, (S.One, *shape_of(like))), position)
+
+        for carry, name in zip(loop.carries, found.carries, strict=True):
+            names[carry.symbol] = self._shown_as(shown(name, before, carry.symbol), carry.symbol)
+        for own in loop.inputs:
+            names[own.symbol] = self._shown_as(self._entry(own.stacked, step), own.symbol)
+        names.update((own.symbol, own.stacked) for own in loop.invariants)
+        outputs = substitute_all(loop.outputs, names)
+        start = loop.length if loop.reverse else S.Zero
+        whole = self.notation.finished
+        for carry, name, new in zip(loop.carries, found.carries, outputs, strict=False):
+            self.pending.append((shown(name, after, carry.symbol), whole(new)))
+            self.pending.append((shown(name, start, carry.symbol), whole(carry.init)))
+        states = {part for carry in loop.carries for part in (carry.symbol, carry.new)}
+        pairs = zip(loop.values, outputs[len(loop.carries) :], found.values, strict=True)
+        for value, output, name in pairs:
+            if value not in states:
+                self.pending.append((shown(name, step, value), whole(output)))
+
+    def _shown_as(self, form: Form, symbol: Operand) -> TensorSymbol:
+        """Return a symbol that is shown as a form."""
+        self._count += 1
+        own = BoundTensor("shown", self._count, 0, shape_of(symbol))
+        self.notation.show(own, form)
+        return own
+
+    def _entry(self, stacked: Operand, step: Expr) -> Form:
+        """Return the form of the entry of an input at a step."""
+        if isinstance(stacked, TensorSymbol):
+            return _at(_named(stacked.name, stacked.shape), step)
+        if isinstance(stacked, Scan) and stacked.kind == VALUES:
+            name, shift = self._values(stacked)
+            return _at(_named(name, stacked.shape), step + (shift or 0))
+        name = next(_free(INPUTS, self._taken | self.notation.reserved))
+        self._taken.add(name)
+        whole = _named(name, stacked.shape)
+        self.pending.append((whole, self.notation.finished(stacked)))
+        return _at(whole, step)
+
+
+def _named(name: str, shape: Sequence[Expr]) -> Form:
+    symbol = TensorSymbol(name, tuple(shape))
+    return Form("symbol", (), (symbol, False), symbol.order)
+
+
+def _at(whole: Form, position: Expr) -> Form:
+    """Return the entry of a form at a position along its first axis."""
+    return Form("slice", [whole], (position,), whole.axes - 1)
+
+
+def scan_form(notation: Notation, node: Scan) -> Form:
+    """Return the name of a result of a loop."""
+    return notation.recurrences.form(node)
+
+
+def scan_code(
+    node: Scan, operands: Sequence[str], inside: Callable[[Operand], str], length: str
+) -> str | None:
+    """Return the call of ``scan`` for a loop, given the texts of its operands and of its length,
+    and what writes a body; None for a body that needs both inputs and the number of the step."""
+    loop = node.loop
+    index = {*postorder(loop.outputs)}
+    uses_index = any(
+        loop.index in (own._own_symbols() if isinstance(own, TensorExpr) else (own,))
+        for own in index
+    )
+    if loop.inputs and uses_index:
+        return None
+    taken = _shown_in(loop)
+    carry, entry = next(_free(["c"], taken)), next(_free(["x" if loop.inputs else "t"], taken))
+    count = len(loop.carries)
+    names: dict[Basic, Basic] = {
+        loop.index: Symbol(entry, integer=True, nonnegative=True),
+        **dict(zip([c.symbol for c in loop.carries], _parts(carry, loop.carries), strict=True)),
+        **dict(zip([own.symbol for own in loop.inputs], _parts(entry, loop.inputs), strict=True)),
+        **{own.symbol: own.stacked for own in loop.invariants},
+    }
+    outputs = [inside(output) for output in substitute_all(loop.outputs, names)]
+    values = outputs[count:]
+    result = f"{_tuple(outputs[:count])}, {_tuple(values) if values else None}"
+    arguments = [f"lambda {carry}, {entry}: ({result})", _tuple(operands[:count])]
+    if loop.inputs:
+        arguments.append(_tuple(operands[count : count + len(loop.inputs)]))
+    else:
+        arguments.append(f"length={length}")
+    if loop.reverse:
+        arguments.append("reverse=True")
+    group = loop.carries if node.kind == LAST else loop.values
+    place = f"[{node.place}]" if len(group) > 1 else ""
+    return f"scan({', '.join(arguments)})[{int(node.kind == VALUES)}]{place}"
+
+
+def _parts(name: str, group: Sequence[object]) -> list[TensorSymbol]:
+    """Return the symbols of a structure: one by its name, several by their places."""
+    shapes = [shape_of(own.symbol) for own in group]  # type: ignore[attr-defined]
+    if len(shapes) == 1:
+        return [TensorSymbol(name, shapes[0])]
+    return [TensorSymbol(f"{name}[{k}]", shape) for k, shape in enumerate(shapes)]
+
+
+def _tuple(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
