@@ -118,7 +118,7 @@ class Compiled:
 
 
 def shown(request: Request) -> str:
-    """A request as it was made, shortened, and the shapes of its arguments.
+    """Describe a request as it was made, shortened, with the shapes of its arguments.
 
     >>> from sympy_einsum import TensorSymbol
     >>> x = TensorSymbol("x", 3)
@@ -134,8 +134,8 @@ def shown(request: Request) -> str:
 
 def _cost_of(plan: Plan) -> Callable[[Mapping[Expr | str, int]], Cost]:
     def cost(lengths: Mapping[Expr | str, int]) -> Cost:
-        """Arithmetic operations and bytes of memory read and written, estimated for axis lengths:
-        a mapping from their symbols to numbers."""
+        """Return arithmetic operations and bytes of memory read and written, estimated for axis
+        lengths: a mapping from their symbols to numbers."""
         return plan_cost(plan, lengths)
 
     return cost
@@ -145,8 +145,9 @@ def _cost_by_order(
     program: Compilation, deciding: Sequence[Expr]
 ) -> Callable[[Mapping[Expr | str, int]], Cost]:
     def cost(lengths: Mapping[Expr | str, int]) -> Cost:
-        """Arithmetic operations and bytes of memory read and written, estimated for axis lengths
-        (a mapping from their symbols to numbers), in the orders that a call with these takes."""
+        """Return arithmetic operations and bytes of memory read and written, estimated for axis
+        lengths (a mapping from their symbols to numbers), in the orders that a call with these
+        takes."""
         given = {str(symbol): Integer(n) for symbol, n in lengths.items()}
         known = {s: given[str(s)] for s in deciding if str(s) in given}
         return plan_cost(program.plan(known), lengths)

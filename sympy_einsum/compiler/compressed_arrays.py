@@ -50,11 +50,11 @@ class CompressedArray:
         return self.core if isinstance(self.core, tuple) else (self.core,)
 
     def to_dense(self) -> Any:
-        """H itself, an array."""
+        """Return H itself, an array."""
         return self._function("to_dense")(*self.cores)
 
     def matvec(self, v: Any) -> Any:
-        """H times v, summed over the axes of v, which are the last ones of H.
+        """Multiply H by v, and sum over the axes of v, which are the last ones of H.
 
         Raises ShapeError where v doesn't fit these.
         """
@@ -85,7 +85,8 @@ def _shape(value: Any) -> Lengths:
 def _compiled(
     method: str, pattern: str, shape: Lengths, cores: tuple[Lengths, ...], *shapes: Lengths
 ) -> CompiledFunction:
-    """A method of ``Compressed`` as a function of the cores and of what the method takes."""
+    """Compile a method of ``Compressed`` as a function of the cores and of the method's
+    arguments."""
     stored = tuple([TensorSymbol(f"core{k}", own) for k, own in enumerate(cores)])
     H: Any = Compressed(stored, pattern, as_shape(shape))
     given = [TensorSymbol("v" if method == "matvec" else "b", own) for own in shapes]

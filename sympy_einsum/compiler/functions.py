@@ -31,7 +31,7 @@ def lambdify(
     functions: Mapping[str, Callable[..., object]] | None = None,
     structured: bool = False,
 ) -> CompiledFunction:
-    """A Python function that evaluates expressions on arrays.
+    """Compile expressions to a Python function of arrays.
 
     Parameters
     ==========

@@ -140,7 +140,7 @@ class Compilation:
         return lambda codes: self._compressed(codes[position:end], found)
 
     def _compressed(self, codes: Sequence[Code], found: Compressed) -> Code:
-        """Cores with their pattern and shape as code."""
+        """Spell cores with their pattern and shape."""
         shape = [size_code(n, self.signature.names, self.backend) for n in found.shape]
         cores = codes[0] if len(codes) == 1 else codes
         return quote("compressed({0}, {1}, {2})", cores, found.pattern, shape)
@@ -295,7 +295,8 @@ def _arguments(args: Arguments) -> list[Expr]:
 
 
 def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
-    """One form for all of them, which shares most, if that doesn't cost more; then stable forms."""
+    """Choose one form for all expressions, which shares most, if that doesn't cost more; then
+    rewrite stably."""
     tidied, _ = tidy(exprs, None, ())
     if tidied is exprs and 1 < len(exprs) <= tuning.MAX_SEPARATE_EXPRESSIONS:
         # Derivatives are those of the tidy form of a function, and share that with its value.

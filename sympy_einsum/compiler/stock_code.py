@@ -78,27 +78,28 @@ class _ExpressionBackend(NumpyBackend):
     spellings: ClassVar = {}
 
     def elementwise(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots, applied to every entry of arrays."""
+        """Spell a SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
     def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """The sum over axes, by the method."""
+        """Spell the sum over axes, by the method."""
         return Backend.sum(self, operands, axes)
 
     def add_transposed(self, operands: Codes) -> Code:
-        """X + X'."""
+        """Spell X + X'."""
         return quote("{0} + {0}.T", operands[0])
 
     def weighted_gram(self, operands: Codes) -> Code:
-        """X' diag(w) X."""
+        """Spell X' diag(w) X."""
         return quote("({0}.T * {1}).dot({0})", *operands)
 
     def common_type(self, arrays: Codes, scalars: Codes) -> Code:
-        """Floating point where there is no operand: nothing is known of the arguments."""
+        """Spell a floating-point type where there is no operand: nothing is known of the
+        arguments."""
         return super().common_type(arrays, scalars or ([] if arrays else [constant(0.0)]))
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """Writing into a diagonal or a part, as a call."""
+        """Spell writing into a diagonal or a part as a call."""
         part = bracketed(place.array, place.cuts)
         if not place.is_diagonal:
             entries = part.slice if isinstance(part, ast.Subscript) else None
@@ -113,7 +114,8 @@ class _ExpressionBackend(NumpyBackend):
         return ast.Expr(with_keywords(call(function, view, value), out=view))
 
     def cofactors(self, operands: Codes, order: int) -> Code:
-        """A derivative of det, as in the function ``cofactors``, all permutations written out."""
+        """Spell a derivative of det, as in the function ``cofactors``, all permutations written
+        out."""
         rows, columns, values = (letters[:order] for letters in ("ijklmn", "IJKLMN", "abcdef"))
         pairs = list(map("".join, zip(rows, columns, strict=True)))
         free = order + 1 - len(operands)
@@ -144,7 +146,7 @@ class _ExpressionBackend(NumpyBackend):
         )
 
     def windows(self, operands: Codes, axis: int, start: Code, steps: Codes, counts: Codes) -> Code:
-        """An axis as several, copied."""
+        """Spell an axis as several, copied."""
         i, k = (
             quote("{0} * np.arange({1})", step, count)
             for step, count in zip(steps, counts, strict=True)
@@ -153,13 +155,13 @@ class _ExpressionBackend(NumpyBackend):
         return quote(template, operands[0], start, i, k, axis)
 
     def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
-        """Ones at and below a diagonal."""
+        """Spell ones at and below a diagonal."""
         return call("np.tri", rows, columns, offset)
 
     def lagged_cumsum(
         self, operands: Codes, axis: int, backwards: bool, lag: Code, count: Code
     ) -> Code:
-        """Running sums at other positions, as in the function ``lagged_cumsum``."""
+        """Spell running sums at other positions, as in the function ``lagged_cumsum``."""
         x = quote("x[..., ::-1]" if backwards else "x")
         template = "x.shape[-1] - {0} - np.arange({1})"
         if not backwards:
@@ -170,54 +172,55 @@ class _ExpressionBackend(NumpyBackend):
         return quote(template, sums, axis, operands[0])
 
     def mirrored(self, operands: Codes, larger: bool) -> Code:
-        """x at the larger of two positions, or at the smaller."""
+        """Spell x at the larger of two positions, or at the smaller."""
         is_first = quote(f"np.tri(x.shape[-1]){'' if larger else '.T'} > 0")
         template = "(lambda x: np.where({0}, x[..., :, None], x[..., None, :]))({1})"
         return quote(template, is_first, operands[0])
 
     def running_products(self, operands: Codes, backwards: bool) -> Code:
-        """1 and running products."""
+        """Spell 1 and running products."""
         order = "[..., ::-1]" if backwards else ""
         one = "np.ones((*{0}.shape[:-1], 1))"
         template = f"np.concatenate([{one}, {{0}}{order}.cumprod(-1)], -1){order}"
         return quote(template, operands[0])
 
     def recurrence(self, operands: Codes, backwards: bool) -> Code:
-        """A linear recurrence; its matrix is built, since there are no loops in an expression."""
+        """Spell a linear recurrence; its matrix is built, since there are no loops in an
+        expression."""
         matrix = quote("np.where(np.tri(x.shape[-1]) > 0, 1, x[..., None, :]).cumprod(-1)")
         product = _times_upper(operands[1], matrix, backwards)
         return quote("(lambda x: {0})({1})", product, _padded(operands[0]))
 
     def running_weights(self, operands: Codes) -> Code:
-        """The logarithms themselves."""
+        """Spell the logarithms themselves."""
         return operands[0]
 
     def logcumsumexp(self, operands: Codes) -> Code:
-        """log Σ exp of all entries up to each."""
+        """Spell log Σ exp of all entries up to each."""
         return quote("np.logaddexp.accumulate({0} + 0.0, -1)", operands[0])
 
     def running_mean(self, operands: Codes, backwards: bool) -> Code:
-        """Means with the weights of running softmaxes, in a matrix."""
+        """Spell means with the weights of running softmaxes, in a matrix."""
         x, c = operands
         y = self.logcumsumexp([x])
         matrix = quote("np.exp(np.minimum({0}[..., :, None] - {1}[..., None, :], 0))", x, y)
         return _times_upper(c, matrix, backwards)
 
     def _exponential(self, operands: Codes) -> Code:
-        """The exponential of each matrix, or its derivative in the directions that follow."""
+        """Spell the exponential of each matrix, or its derivative in the directions that follow."""
         return _along("scipy_linalg.expm({0})", operands)
 
     def matrix_power(self, operands: Codes, exponent: Code) -> Code:
-        """A power of each matrix, or its derivative in the directions that follow."""
+        """Spell a power of each matrix, or its derivative in the directions that follow."""
         return _along("np.linalg.matrix_power({0}, {1})", operands, exponent)
 
     def share(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """Where entries are equal to others, divided by how often they are."""
+        """Spell where entries are equal to others, divided by their count."""
         total = with_keywords(along_axes(quote("hits.sum()"), axes), keepdims=True)
         return quote("(lambda hits: hits / {0})({1} == {2})", total, *operands)
 
     def positions(self, operands: Codes, name: str, axis: int) -> Code:
-        """Positions along an axis."""
+        """Spell positions along an axis."""
         if name not in ("argcummax", "argcummin"):
             return super().positions(operands, name, axis)
         best = self.picked(operands, name.removeprefix("arg"), axis)
@@ -226,7 +229,7 @@ class _ExpressionBackend(NumpyBackend):
         return quote(template, operands[0], axis, best)
 
     def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
-        """Zeros, to which something is added at positions, as a call."""
+        """Spell zeros, to which something is added at positions, as a call."""
         value, *positions = operands
         zeros = quote(
             "np.zeros({0} + np.shape({1})[np.broadcast({*2}).ndim:])", lengths, value, positions
@@ -235,25 +238,25 @@ class _ExpressionBackend(NumpyBackend):
         return quote(template, positions, value, zeros)
 
     def one_hot(self, operands: Codes, length: Code) -> Code:
-        """Ones at positions on a last axis."""
+        """Spell ones at positions on a last axis."""
         template = "((np.asarray({0}) % {1})[..., None] == np.arange({1})) * 1.0"
         return quote(template, operands[0], length)
 
     def peak(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """The largest entries over axes, over all for None."""
+        """Spell the largest entries over axes, over all for None."""
         largest = quote("{0}.max(keepdims=True, initial=-np.inf)", operands[0])
         return call("np.nan_to_num", _over(largest, axes))
 
     def logsumexp(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """log Σ exp as a reduction."""
+        """Spell log Σ exp as a reduction."""
         return _over(call("np.logaddexp.reduce", operands[0]), axes)
 
     def log_total(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """log Σ of weights."""
+        """Spell log Σ of weights."""
         return call("np.log", along_axes(quote("{0}.sum()", operands[0]), axes))
 
     def spectrum(self, operands: Codes, length: Code, count: Code, weighted: bool) -> Code:
-        """The Fourier transform along the last axis, once for each part."""
+        """Spell the Fourier transform along the last axis, once for each part."""
         z = quote("np.fft.fft({0}, {1})[..., :{2}]", operands[0], length, count)
         parts = quote("np.stack([{0}.real, {0}.imag], -1)", z)
         if not weighted:
@@ -261,7 +264,7 @@ class _ExpressionBackend(NumpyBackend):
         return quote("{0} * {1}[:, None]", parts, _twins(count, length))
 
     def from_spectrum(self, operands: Codes, length: Code, count: Code, weighted: bool) -> Code:
-        """The real part of the inverse Fourier transform, unnormalised."""
+        """Spell the real part of the inverse Fourier transform, unnormalised."""
         whole = quote("{0} + 1j * {1}", *operands)
         if weighted:
             twins = _twins(quote("{0}.shape[-1]", operands[0]), length)
@@ -270,7 +273,7 @@ class _ExpressionBackend(NumpyBackend):
         return quote(template, whole, length, count)
 
     def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """exp / Σ exp by log-sum-exp."""
+        """Spell exp / Σ exp by log-sum-exp."""
         total = _over(quote("np.logaddexp.reduce({0}, keepdims=True)", operands[0]), axes)
         return quote("np.exp({0} - {1})", operands[0], total)
 
@@ -284,7 +287,7 @@ class _StockFunctions(GivenFunctions):
         self.known = printer.known_functions
 
     def name(self, function: type) -> str:
-        """The name of a function in the code."""
+        """Return the name of a function in the code."""
         own = function.__name__
         if own not in self.known:
             raise UnsupportedError(
@@ -300,17 +303,18 @@ def _over(code: Code, axes: Sequence[int] | None) -> Code:
 
 
 def _twins(count: Code, length: Code) -> Code:
-    """2 for the frequencies that stand for their conjugates too, 1 for the others."""
+    """Spell 2 for the frequencies that stand for their conjugates too, 1 for the others."""
     return quote("np.where(2 * np.arange({0}) % {1} == 0, 1, 2)", count, length)
 
 
 def _padded(x: Code) -> Code:
-    """An array with a zero before it on the last axis."""
+    """Spell an array with a zero before it on the last axis."""
     return quote("np.concatenate([np.zeros((*{0}.shape[:-1], 1)), {0}], -1)", x)
 
 
 def _along(function: str, operands: Codes, *more: Code) -> Code:
-    """A function of each matrix, or its derivative, as in the function ``derivative_along``."""
+    """Spell a function of each matrix, or its derivative, as in the function
+    ``derivative_along``."""
     X, *directions = operands
     matrix = X
     for k, direction in enumerate(directions):
@@ -324,14 +328,14 @@ def _along(function: str, operands: Codes, *more: Code) -> Code:
 
 
 def _times_upper(row: Code, matrix: Code, backwards: bool) -> Code:
-    """Rows times the upper triangles of matrices, or times their transposes."""
+    """Spell rows times the upper triangles of matrices, or times their transposes."""
     subscripts = "...j,...ij->...i" if backwards else "...i,...ij->...j"
     return quote("np.einsum({0}, {1}, np.triu({2}))", subscripts, row, matrix)
 
 
 def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
-    """An expression inside SymPy's own NumPy code: one expression, a tuple of assignments
-    of which the last counts, so that shared subexpressions are computed once here too."""
+    """Spell an expression inside SymPy's own NumPy code: one expression, a tuple of assignments of
+    which the last counts, so that shared subexpressions are computed once here too."""
     free = node.free_symbols
     known = {s for e in free for length in shape_of(e) for s in length.free_symbols}
     lengths = getattr(printer, "_lengths_of_arguments", {})
@@ -396,7 +400,7 @@ def _check_name(symbol: Symbol, taken: Collection[str] = ()) -> None:
 
 
 def _check_lengths(node: Expr, known: Collection[Expr]) -> None:
-    """All axis lengths in a graph have to be known."""
+    """Require that all axis lengths in a graph are known."""
     inside = {s for n in postorder([node]) for e in shape_of(n) for s in e.free_symbols}
     missing = {s for s in inside.difference(known) if not isinstance(s, Dummy)}
     if missing:
@@ -486,15 +490,15 @@ def _in_parts(f: Callable[[object], object], expr: object) -> object:
 
 
 def _stable(expr: object) -> object:
-    """A stock scalar with tensor expressions inside, in stable forms."""
+    """Rewrite a stock scalar with tensor expressions inside in stable forms."""
     if not isinstance(expr, Expr) or isinstance(expr, TensorExpr) or not outermost(expr):
         return expr
     return stabilise([expr], numeric=True)[0][0]
 
 
 def _by_us(expr: object) -> object:
-    """A stock scalar in which we write the logarithms of determinants and derivatives of unknown
-    functions."""
+    """Mark the parts of a stock scalar that we write: logarithms of determinants and derivatives of
+    unknown functions."""
     if not isinstance(expr, Expr) or isinstance(expr, TensorExpr):
         return expr
     ours = [e for e in postorder([expr], stock_children) if _is_ours(e)]

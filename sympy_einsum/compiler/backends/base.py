@@ -116,8 +116,8 @@ class Backend(Library):
         return []
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
-        """The statements that a function starts with, given the variables that it uses and the
-        arrays among its arguments."""
+        """Return the statements that a function starts with, given the variables that it uses and
+        the arrays among its arguments."""
         if "dtype" not in used:
             return []
         kind = self.common_type([name(own) for own in tensors], [self.fraction])
@@ -136,7 +136,7 @@ class Backend(Library):
     # --- scalars and elementwise
 
     def scalar(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots."""
+        """Spell a SymPy scalar expression in slots."""
         return scalar_code(expr, operands, self.code, self.name, self.spellings, self.functions)
 
     def type_tests(self, arrays: Sequence[str], numbers: Sequence[str]) -> list[str]:
@@ -144,31 +144,31 @@ class Backend(Library):
         raise NotImplementedError
 
     def own_number(self, number: Expr) -> Code:
-        """A number that arrays of doubles are combined with, for the one for doubles."""
+        """Spell a number that arrays of doubles are combined with, for the one for doubles."""
         raise NotImplementedError
 
     def length(self, operands: Codes, expr: Expr) -> Code:
-        """An axis length or a position, in slots."""
+        """Spell an axis length or a position, in slots."""
         return self.scalar(operands, expr)
 
     def elementwise(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots, applied to every entry of arrays."""
+        """Spell a SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
     def number(self, value: Code) -> Code:
-        """A number of Python's as one of the library's, of the arguments' type."""
+        """Spell a number of Python's as one of the library's, of the arguments' type."""
         return self.code("np.asarray({0}, dtype=np.result_type(dtype, {0}))[()]", value)
 
     # --- results written over an operand, for those with ``overwrites``
 
     def in_place(self, op: str, operands: Codes, place: int, signs: Sequence[int] = ()) -> Code:
-        """A sum or product written over one of its operands; an error where that would change the
-        type of the result."""
+        """Spell a sum or product written over one of its operands; an error where that would change
+        the type of the result."""
         raise NotImplementedError
 
     def in_place_function(self, code: Code, place: int) -> Code:
-        """A quotient or the call of a function written over one of its operands; other code as it
-        is."""
+        """Spell a quotient or the call of a function written over one of its operands; other code
+        as it is."""
         return code
 
     # --- loops
@@ -184,47 +184,47 @@ class Backend(Library):
     # --- axes
 
     def transpose(self, operands: Codes, axes: Sequence[int]) -> Code:
-        """The axes in another order."""
+        """Spell the axes in another order."""
         if list(axes) == [1, 0]:
             return quote("{0}.T", operands[0])
         return quote("{0}.transpose({*1})", operands[0], axes)
 
     def index(self, operands: Codes, entries: Codes) -> Code:
-        """Basic indexing, one tree for each axis; new axes are None."""
+        """Spell basic indexing, one tree for each axis; new axes are None."""
         return subscript(operands[0], entries)
 
     def cut(self, operands: Codes, cuts: Sequence[Bracket]) -> Code:
-        """Positions and slices of axes."""
+        """Spell positions and slices of axes."""
         return bracketed(operands[0], cuts)
 
     def diagonal(self, operands: Codes, subscripts: str) -> Code:
-        """Diagonals of repeated indices."""
+        """Spell diagonals of repeated indices."""
         return self.einsum(operands, subscripts)
 
     def reshape(self, operands: Codes, shape: Codes) -> Code:
-        """The entries in C order under another shape."""
+        """Spell the entries in C order under another shape."""
         return quote("{0}.reshape({1})", operands[0], shape)
 
     def broadcast(self, operands: Codes, shape: Codes) -> Code:
-        """The operand repeated along axes, without a copy."""
+        """Spell the operand repeated along axes, without a copy."""
         return self.code("np.broadcast_to({0}, {1})", operands[0], shape)
 
     def contiguous(self, operands: Codes) -> Code:
-        """The array in C order, contiguous in memory."""
+        """Spell the array in C order, contiguous in memory."""
         return operands[0]
 
     def copy(self, operands: Codes) -> Code:
-        """A copy that the caller may write to."""
+        """Spell a copy that the caller may write to."""
         return operands[0]
 
     # --- arithmetic
 
     def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """The sum over axes, over all for None."""
+        """Spell the sum over axes, over all for None."""
         return along_axes(quote("{0}.sum()", operands[0]), axes)
 
     def cumsum(self, operands: Codes, axis: int, backwards: bool) -> Code:
-        """The running sum along an axis, or that from its end."""
+        """Spell the running sum along an axis, or that from its end."""
         if not backwards:
             return quote("{0}.cumsum({1})", operands[0], axis)
         backward = [ALL_ENTRIES.code] * axis + [ast.Slice(None, None, constant(-1))]
@@ -232,11 +232,11 @@ class Backend(Library):
         return self.index([total], backward)
 
     def triangular(self, operands: Codes, upper: bool, offset: Code) -> Code:
-        """The last two axes with zeros on the left of a diagonal, or on its right."""
+        """Spell the last two axes with zeros on the left of a diagonal, or on its right."""
         return self.code(f"np.{'triu' if upper else 'tril'}({{0}}, {{1}})", operands[0], offset)
 
     def cumprod(self, operands: Codes) -> Code:
-        """The running products along the last axis."""
+        """Spell the running products along the last axis."""
         return quote("{0}.cumprod(-1)", operands[0])
 
     # Running operations along axes, Fourier transforms and the like: helpers in the source.
@@ -257,60 +257,60 @@ class Backend(Library):
     log_total = called_along("log_total")
 
     def rows(self, operands: Codes) -> Code:
-        """Arrays of one shape, one after the other along a new first axis."""
+        """Spell arrays of one shape, one after the other along a new first axis."""
         return self.code("np.stack([{*0}])", operands)
 
     def windows(self, operands: Codes, axis: int, start: Code, steps: Codes, counts: Codes) -> Code:
-        """An axis as several."""
+        """Spell an axis as several."""
         return call("windows", operands[0], axis, start, steps, counts)
 
     def convolve(self, operands: Codes) -> Code:
-        """The convolution of two vectors."""
+        """Spell the convolution of two vectors."""
         return self.code("np.convolve({0}, {1})", *operands)
 
     def prod(self, operands: Codes) -> Code:
-        """The product of all entries."""
+        """Spell the product of all entries."""
         return quote("{0}.prod()", operands[0])
 
     def multiply(self, operands: Codes) -> Code:
-        """The broadcast product."""
+        """Spell the broadcast product."""
         return product(operands)
 
     def add(self, operands: Codes, signs: Sequence[int]) -> Code:
-        """The broadcast sum with signs."""
+        """Spell the broadcast sum with signs."""
         first = negative(operands[0]) if signs[0] < 0 else operands[0]
         are_negative = [sign < 0 for sign in signs[1:]]
         return total(first, list(zip(are_negative, operands[1:], strict=True)))
 
     def add_transposed(self, operands: Codes) -> Code:
-        """X + X'."""
+        """Spell X + X'."""
         return quote("{0} + {0}.T", operands[0])
 
     def dot(self, operands: Codes) -> Code:
-        """The product of matrices and vectors."""
+        """Spell the product of matrices and vectors."""
         return ast.BinOp(operands[0], MATMUL, operands[1])
 
     def weighted_gram(self, operands: Codes) -> Code:
-        """X' diag(w) X with w >= 0."""
+        """Spell X' diag(w) X with w >= 0."""
         return quote("({0}.T * {1}) @ {0}", *operands)
 
     def matmul(self, operands: Codes) -> Code:
-        """The matrix product of stacks."""
+        """Spell the matrix product of stacks."""
         return self.code("np.matmul({0}, {1})", *operands)
 
     def vdot(self, operands: Codes) -> Code:
-        """The full contraction of two operands of one shape."""
+        """Spell the full contraction of two operands of one shape."""
         return quote("({0} * {1}).sum()", *operands)
 
     def einsum(self, operands: Codes, subscripts: str) -> Code:
-        """A contraction that no faster primitive does."""
+        """Spell a contraction that no faster primitive does."""
         return self.code("np.einsum({0}, {*1})", subscripts, operands)
 
     # --- creation and structure
 
     def common_type(self, arrays: Codes, scalars: Codes) -> Code:
-        """The type that holds the entries of arrays and scalars; that of the arguments, if there
-        are none."""
+        """Spell the type that holds the entries of arrays and scalars; that of the arguments, if
+        there are none."""
         if not arrays and not scalars:
             return name("dtype")
         if len(arrays) == 1 and not scalars:
@@ -318,28 +318,29 @@ class Backend(Library):
         return self.code("np.result_type({*0})", [*arrays, *scalars])
 
     def created(self, function: str, arguments: Sequence[Any], kind: Code) -> Code:
-        """The call of a function that creates an array of some type."""
+        """Spell the call of a function that creates an array of some type."""
         return self.code(f"np.{function}({{*0}}, dtype={{1}})", arguments, kind)
 
     def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """The array with all entries equal to a scalar."""
+        """Spell the array with all entries equal to a scalar."""
         for number, function in enumerate(("zeros", "ones")):
             if is_integer(operands[0], number):
                 return self.created(function, [shape], kind)
         return self.created("full", [shape, operands[0]], kind)
 
     def zeros(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """Zeros, to be written to."""
+        """Spell zeros, to be written to."""
         return self.created("zeros", [shape], kind)
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array to write to; itself, if it is ours and of that type."""
+        """Spell the first operand as an array to write to; itself, if it is ours and of that
+        type."""
         return quote("{0}.astype({1}, copy={2})", operands[0], kind, not owned)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """The statement that writes a value of some order into a place for the sign 0, and adds or
-        subtracts it for 1 and -1: here a diagonal is a choice, which a compiler fuses with what
-        comes next."""
+        """Spell the statement that writes a value of some order into a place for the sign 0, and
+        adds or subtracts it for 1 and -1: here a diagonal is a choice, which a compiler fuses with
+        what comes next."""
         target = place.array
         block = self._on_diagonals(place, value, order, sign) if place.is_diagonal else value
         if place.cuts:
@@ -348,16 +349,16 @@ class Backend(Library):
         return assigned(target, value, 0)
 
     def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
-        """The statement that writes, adds or subtracts a block of an array."""
+        """Spell the statement that writes, adds or subtracts a block of an array."""
         return self.assigned(bracketed(target, cuts), block, sign)
 
     def assigned(self, place: Code, value: Code, sign: int) -> ast.stmt:
-        """The statement that writes, adds or subtracts a value where it may be written to."""
+        """Spell the statement that writes, adds or subtracts a value where it may be written to."""
         return assigned(place, value, sign)
 
     def _on_diagonals(self, place: Destination, value: Code, order: int, sign: int) -> Code:
-        """An array with the value on its diagonals; off them the target's entries, or zeros to be
-        added."""
+        """Spell an array with the value on its diagonals; off them the target's entries, or zeros
+        to be added."""
         target, cuts = place.array, place.cuts
         output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]
@@ -379,7 +380,7 @@ class Backend(Library):
         return self.code("np.where({0}, {1}, {2})", mask, placed, beside)
 
     def _on_diagonal(self, length: Code, order: int, first: int, second: int) -> Code:
-        """Where two axes have the same position."""
+        """Return the part of an array where two axes have the same position."""
         entries = [ALL_ENTRIES.code if k in (first, second) else NEW_AXIS for k in range(order)]
         return subscript(self.created("eye", [length], name("bool")), entries)
 
@@ -389,64 +390,65 @@ class Backend(Library):
         return self.code(self.zero)
 
     def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
-        """Ones at and below a diagonal."""
+        """Spell ones at and below a diagonal."""
         return self.code("np.tri({0}, {1}, {2}, dtype)", rows, columns, offset)
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
-        """An array of numbers, written out."""
+        """Spell an array of numbers, written out."""
         numbers, kind = numbers_code(array, self.code), type_of(array, self.code)
         return self.code("np.array({0}, dtype={1})", numbers, kind)
 
     def named_constant(self, constant: str) -> Code:
-        """An array of NumPy that the source has by a name."""
+        """Spell an array of NumPy that the source has by a name."""
         return self.code("np.asarray({0})", name(constant))
 
     # --- matrix functions
 
     def inv(self, operands: Codes, definite: bool) -> Code:
-        """The inverse."""
+        """Spell the inverse."""
         return self.code("np.linalg.inv({0})", operands[0])
 
     def solve(self, operands: Codes, definite: bool) -> Code:
-        """inv(X) @ Y."""
+        """Spell inv(X) @ Y."""
         return self.code("np.linalg.solve({0}, {1})", *operands)
 
     def det(self, operands: Codes, definite: bool) -> Code:
-        """The determinant."""
+        """Spell the determinant."""
         return self.code("np.linalg.det({0})", operands[0])
 
     def logdet(self, operands: Codes, definite: bool) -> Code:
-        """log |det|, by Cholesky's factor if there is one."""
+        """Spell log |det|, by Cholesky's factor if there is one."""
         if definite:
             return self.code("2 * np.log(np.linalg.cholesky({0}).diagonal()).sum()", operands[0])
         return self.code("np.linalg.slogdet({0})[1]", operands[0])
 
     def slogdet(self, operands: Codes, definite: bool) -> Code:
-        """The sign of the determinant and the logarithm of its absolute value."""
+        """Spell the sign of the determinant and the logarithm of its absolute value."""
         return self.code("np.linalg.slogdet({0})", operands[0])
 
     def factored(self, operands: Codes, definite: bool) -> Code:
-        """Factors of a matrix; here the matrix, which all that needs some factors for itself."""
+        """Spell factors of a matrix; without factors the matrix itself, which each function of it
+        factors."""
         return operands[0]
 
     def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
-        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         X, Y = operands
         return self.solve([quote("{0}.T", X) if transposed else X, Y], definite)
 
     def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
-        """The inverse or the determinant by factors."""
+        """Spell the inverse or the determinant by factors."""
         code: Code = getattr(self, name)(operands, definite)
         return code
 
     def cofactors(self, operands: Codes, order: int) -> Code:
-        """A derivative of det, by singular values, so that a singular matrix is fine."""
+        """Spell a derivative of det, by singular values, so that a singular matrix is fine."""
         return call("cofactors", operands[0], order, *operands[1:])
 
     # --- stacks of matrices
 
     def stacked(self, operands: Codes, name: str, tail: Codes) -> Code:
-        """A function of each matrix."""
+        """Spell a function of each matrix."""
         if name == "adj":
             return self.code("np.swapaxes({0}, -1, -2)", self.cofactors(operands, 1))
         if name == "cofactors":
@@ -456,32 +458,32 @@ class Backend(Library):
         return self.code(self.stacks.get(name, f"np.linalg.{name}({{0}})"), *operands)
 
     def _exponential(self, operands: Codes) -> Code:
-        """The exponential of each matrix, or its derivative in the directions that follow."""
+        """Spell the exponential of each matrix, or its derivative in the directions that follow."""
         if not self.exponential:
             raise self.lacks("expm")
         return along(lambda X: call(self.exponential, X), operands)
 
     def decomposed(self, operands: Codes, name: str) -> Code:
-        """A decomposition of each matrix."""
+        """Spell a decomposition of each matrix."""
         return self.stacked(operands, name, ())
 
     def part(self, operands: Codes, place: int, tail: Codes) -> Code:
-        """One of the arrays of a decomposition."""
+        """Spell one of the arrays of a decomposition."""
         return quote("{0}[{1}]", operands[0], place)
 
     # --- maxima and order
 
     def extremum(self, operands: Codes, name: str, axes: Sequence[int] | None) -> Code:
-        """The largest or smallest entries over axes, over all for None."""
+        """Spell the largest or smallest entries over axes, over all for None."""
         return along_axes(quote(f"{{0}}.{name}()", operands[0]), axes)
 
     def picked(self, operands: Codes, name: str, axis: int) -> Code:
-        """The entries along an axis in order, or the largest or smallest so far."""
+        """Spell the entries along an axis in order, or the largest or smallest so far."""
         function = {"cummax": "maximum.accumulate", "cummin": "minimum.accumulate"}.get(name, name)
         return self.code(f"np.{function}({{0}}, axis={{1}})", operands[0], axis)
 
     def positions(self, operands: Codes, name: str, axis: int) -> Code:
-        """Positions along an axis."""
+        """Spell positions along an axis."""
         if name in ("argcummax", "argcummin"):
             running = self.picked(operands, name.removeprefix("arg"), axis)
             return call("last_equal", operands[0], running, axis)
@@ -492,27 +494,27 @@ class Backend(Library):
     # --- positions
 
     def range(self, operands: Codes, length: Code) -> Code:
-        """The positions on an axis."""
+        """Spell the positions on an axis."""
         return self.code("np.arange({0})", length)
 
     def take(self, operands: Codes, first: int) -> Code:
-        """An array at some positions along axes."""
+        """Spell an array at some positions along axes."""
         return subscript(operands[0], [ALL_ENTRIES.code] * first + list(operands[1:]))
 
     def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
-        """Zeros, to which something is added at positions."""
+        """Spell zeros, to which something is added at positions."""
         if "scatter" not in self.support:
             raise self.lacks("scatter, which adds to entries at positions")
         value, *positions = operands
         return call("scatter", value, lengths, *positions)
 
     def scatters(self, operands: Codes, lengths: Codes) -> Code:
-        """Zeros, to which several operands are added at the positions that follow them."""
+        """Spell zeros, to which several operands are added at the positions that follow them."""
         width = 1 + len(lengths)
         starts = range(0, len(operands), width)
         parts = [self.scatter(operands[k : k + width], lengths, False) for k in starts]
         return self.add(parts, (1,) * len(parts))
 
     def one_hot(self, operands: Codes, length: Code) -> Code:
-        """Ones at positions on a last axis."""
+        """Spell ones at positions on a last axis."""
         return call("one_hot", operands[0], length, name("dtype"))

@@ -59,7 +59,7 @@ class CupyBackend(Backend):
         self.kernels: dict[tuple[int, str], tuple[str, list[Code], Code]] = {}
 
     def elementwise(self, operands: Codes, expr: Expr) -> Code:
-        """One operation as it is, several as one kernel."""
+        """Spell one operation as it is, several as one kernel."""
         arguments = [name(f"s{k}") for k in range(len(operands))]
         body = self.scalar(arguments, expr)
         # A caller's implementation of an unknown function may not fit into a kernel.
@@ -71,39 +71,40 @@ class CupyBackend(Backend):
         return call(kernel, *operands)
 
     def functions_above(self) -> list[ast.stmt]:
-        """The kernels, to stand above the function."""
+        """Return the kernels, to stand above the function."""
         return [
             function(kernel, arguments, [ast.Return(body)], [call("cp.fuse")])
             for kernel, arguments, body in self.kernels.values()
         ]
 
     def contiguous(self, operands: Codes) -> Code:
-        """The array in C order, contiguous in memory."""
+        """Spell the array in C order, contiguous in memory."""
         return call("cp.ascontiguousarray", operands[0])
 
     def copy(self, operands: Codes) -> Code:
-        """A copy that the caller may write to."""
+        """Spell a copy that the caller may write to."""
         return quote("{0}.copy()", operands[0])
 
     def picked(self, operands: Codes, name: str, axis: int) -> Code:
-        """The entries along an axis in order, or the largest or smallest so far."""
+        """Spell the entries along an axis in order, or the largest or smallest so far."""
         if name == "sort":
             return super().picked(operands, name, axis)
         function = dotted({"cummax": "cp.maximum", "cummin": "cp.minimum"}[name])
         return with_keywords(call("running", function, operands[0]), axis=axis)
 
     def vdot(self, operands: Codes) -> Code:
-        """The full contraction of two operands of one shape."""
+        """Spell the full contraction of two operands of one shape."""
         return quote("{0}.ravel().dot({1}.ravel())", *operands)
 
     def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """The array with all entries equal to a scalar, which stays on the device."""
+        """Spell the array with all entries equal to a scalar, which stays on the device."""
         if number_of(operands[0]) is not None:
             return super().full(operands, shape, kind)
         value = call("cp.asarray", operands[0], kind)
         return quote("cp.broadcast_to({0}, {1}).copy()", value, shape)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """The statement that writes into, or changes, the diagonal of an array that is cut."""
+        """Spell the statement that writes into, or changes, the diagonal of an array that is
+        cut."""
         view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts)
         return self.assigned(as_view(view), value, sign)

@@ -67,22 +67,22 @@ class DaskBackend(Backend):
     }
 
     def diagonal(self, operands: Codes, subscripts: str) -> Code:
-        """Diagonals of repeated indices."""
+        """Spell diagonals of repeated indices."""
         return call("diagonal", subscripts, operands[0])
 
     def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """The array with all entries equal to a scalar, which may be lazy."""
+        """Spell the array with all entries equal to a scalar, which may be lazy."""
         if number_of(operands[0]) is not None:
             return super().full(operands, shape, kind)
         return quote("da.ones({0}, dtype={1}) * {2}", shape, kind, operands[0])
 
     def reshape(self, operands: Codes, shape: Codes) -> Code:
-        """The entries in C order under another shape."""
+        """Spell the entries in C order under another shape."""
         return call("reshaped", operands[0], shape)
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array of that type to write to: a copy of the graph, not of the
-        entries."""
+        """Spell the first operand as an array of that type to write to: a copy of the graph, not of
+        the entries."""
         return quote("{0}.astype({1}).copy()", operands[0], kind)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
@@ -100,31 +100,32 @@ class DaskBackend(Backend):
         return self.put(place.array, cuts, spread(value, order, is_slice), sign)
 
     def spectrum(self, operands: Codes, *params: Any) -> Code:
-        """Frequencies of the last axis, which becomes one chunk."""
+        """Spell frequencies of the last axis, which becomes one chunk."""
         return call("spectrum", _in_one_chunk(operands[0], -1), *params)
 
     def from_spectrum(self, operands: Codes, *params: Any) -> Code:
-        """The inverse transform along the last axis, which becomes one chunk."""
+        """Spell the inverse transform along the last axis, which becomes one chunk."""
         parts = [_in_one_chunk(own, -1) for own in operands]
         return call("from_spectrum", *parts, *params)
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
-        """An array of numbers, written out."""
+        """Spell an array of numbers, written out."""
         kind = type_of(array)
         return quote("da.from_array(np.array({0}, dtype={1}))", numbers_code(array), kind)
 
     def named_constant(self, constant: str) -> Code:
-        """An array of NumPy that the source has by a name."""
+        """Spell an array of NumPy that the source has by a name."""
         return call("da.from_array", name(constant))
 
     def picked(self, operands: Codes, name: str, axis: int) -> Code:
-        """The entries along an axis, as one chunk, in order, or the largest or smallest so far."""
+        """Spell the entries along an axis, as one chunk, in order, or the largest or smallest so
+        far."""
         functions = {"sort": "sort", "cummax": "maximum.accumulate", "cummin": "minimum.accumulate"}
         template = f"{{0}}.map_blocks(np.{functions[name]}, axis={{1}})"
         return quote(template, _in_one_chunk(operands[0], axis), axis)
 
     def positions(self, operands: Codes, name: str, axis: int) -> Code:
-        """Positions along an axis, as one chunk if they are all needed."""
+        """Spell positions along an axis, as one chunk if they are all needed."""
         if name in ("argmax", "argmin"):
             return super().positions(operands, name, axis)
         whole = _in_one_chunk(operands[0], axis)
@@ -138,39 +139,39 @@ class DaskBackend(Backend):
         )
 
     def take(self, operands: Codes, first: int) -> Code:
-        """An array at some positions along axes."""
+        """Spell an array at some positions along axes."""
         return call("take", operands[0], first, *operands[1:])
 
     def correlate(self, operands: Codes) -> Code:
-        """Scalar products of a vector with all pieces of a longer one, as one chunk."""
+        """Spell scalar products of a vector with all pieces of a longer one, as one chunk."""
         return quote("slid(correlate, {0}, {1}, len({0}) - len({1}) + 1)", *operands)
 
     def convolve(self, operands: Codes) -> Code:
-        """The convolution of two vectors, as one chunk."""
+        """Spell the convolution of two vectors, as one chunk."""
         return quote("slid(np.convolve, {0}, {1}, len({0}) + len({1}) - 1)", *operands)
 
     def inv(self, operands: Codes, definite: bool) -> Code:
-        """The inverse."""
+        """Spell the inverse."""
         return quote("in_one_chunk(np.linalg.inv, {0}, 2)", operands[0])
 
     def solve(self, operands: Codes, definite: bool) -> Code:
-        """inv(X) @ Y."""
+        """Spell inv(X) @ Y."""
         return call("solved", *operands)
 
     def det(self, operands: Codes, definite: bool) -> Code:
-        """The determinant."""
+        """Spell the determinant."""
         return quote("in_one_chunk(np.linalg.det, {0}, 0)", operands[0])
 
     def logdet(self, operands: Codes, definite: bool) -> Code:
-        """log |det|."""
+        """Spell log |det|."""
         return quote("in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {0}, 0)", operands[0])
 
     def slogdet(self, operands: Codes, definite: bool) -> Code:
-        """The sign of the determinant and the logarithm of its absolute value."""
+        """Spell the sign of the determinant and the logarithm of its absolute value."""
         return quote("in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {0}, 1)", operands[0])
 
     def stacked(self, operands: Codes, name: str, tail: Codes) -> Code:
-        """A function of each matrix, whose axes become one chunk."""
+        """Spell a function of each matrix, whose axes become one chunk."""
         function = self._of_matrices(len(operands), name, tail)
         return call("of_each_matrix", function, operands, tail)
 
@@ -188,7 +189,7 @@ class DaskBackend(Backend):
         return quote("lambda *X: {0}", code)
 
     def matrix_power(self, operands: Codes, exponent: Code) -> Code:
-        """A power of each matrix, or its derivative in the directions that follow."""
+        """Spell a power of each matrix, or its derivative in the directions that follow."""
         chunks = [quote("_[{0}]", k) for k in range(len(operands))]
         code = along(lambda X: quote("np.linalg.matrix_power({0}, {1})", X, exponent), chunks)
         function = quote("lambda *_: {0}", code)
@@ -196,15 +197,15 @@ class DaskBackend(Backend):
         return call("of_each_matrix", function, operands, tail)
 
     def decomposed(self, operands: Codes, name: str) -> Code:
-        """A decomposition of each matrix, computed once for all its arrays."""
+        """Spell a decomposition of each matrix, computed once for all its arrays."""
         return call("decomposed", self._of_matrices(1, name, ()), operands[0])
 
     def part(self, operands: Codes, place: int, tail: Codes) -> Code:
-        """One of the arrays of a decomposition."""
+        """Spell one of the arrays of a decomposition."""
         return call("part", operands[0], place, tail)
 
     def cofactors(self, operands: Codes, order: int) -> Code:
-        """A derivative of det."""
+        """Spell a derivative of det."""
         letters = "X, Y, Z"[: 3 * len(operands) - 2]
         X, *others = [name(letter) for letter in letters.split(", ")]
         function = quote(f"lambda {letters}: {{0}}", call("cofactors", X, order, *others))

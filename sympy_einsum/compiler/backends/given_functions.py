@@ -27,7 +27,7 @@ class GivenFunctions:
         self._names: dict[type, str] = {}
 
     def name(self, function: type) -> str:
-        """The name of a function in the code."""
+        """Return the name of a function in the code."""
         if function not in self._names:
             own = function.__name__
             value = self.given.get(own, getattr(function, "_imp_", None))
@@ -57,8 +57,8 @@ def _checked(given: Mapping[str, Function]) -> Mapping[str, Function]:
 
 
 def _guarded(name: str, function: Function) -> Function:
-    """A function whose results are of the shape of its arguments, and no part of them: results are
-    written over."""
+    """Wrap a function so that results have the shape of the arguments and share no memory with
+    them, since results are written over."""
 
     def guarded(*arrays: Any) -> Any:
         result = function(*arrays)
@@ -77,5 +77,5 @@ def _guarded(name: str, function: Function) -> Function:
 
 
 def _known_shape(array: Any) -> tuple[int, ...]:
-    """The shape; lengths that lazy arrays don't know count as 1."""
+    """Return the shape; lengths that lazy arrays don't know count as 1."""
     return tuple([n if n == n else 1 for n in np.shape(array)])

@@ -61,25 +61,27 @@ class JaxBackend(Backend):
     }
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
-        """An array of numbers, written out; of JAX's default types, which may be short ones."""
+        """Spell an array of numbers, written out; of JAX's default types, which may be short
+        ones."""
         if array.dtype in (np.float64, np.int64):
             return self.code("np.array({0})", numbers_code(array, self.code))
         return super().constant(operands, array)
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array of that type, which arrays of NumPy's become too."""
+        """Spell the first operand as an array of that type, which arrays of NumPy's become too."""
         return call("jnp.asarray", operands[0], kind)
 
     def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
-        """The statement that makes an array with a block written into it, added or subtracted."""
+        """Spell the statement that makes an array with a block written into it, added or
+        subtracted."""
         block = negative(block) if sign < 0 else block
         place = bracketed(quote("{0}.at", target), cuts)
         value = quote(f"{{0}}.{'add' if sign else 'set'}({{1}})", place, block)
         return assigned(target, value, 0)
 
     def dot(self, operands: Codes) -> Code:
-        """The product of matrices and vectors; one that names its axes is taken as it is, where
-        XLA would compute what is transposed the other way round."""
+        """Spell the product of matrices and vectors. A product that names its axes is taken as it
+        is, where XLA would transpose the other way round."""
         left, right = operands
         if self.is_read_back:
             return super().dot(operands)
@@ -93,20 +95,20 @@ class JaxBackend(Backend):
     logsumexp = called_along("jax.nn.logsumexp")
 
     def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
-        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         return call("solved", *operands, transposed)
 
     def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
-        """The inverse or the determinant by factors."""
+        """Spell the inverse or the determinant by factors."""
         return call(BY_FACTORS[name], operands[0])
 
     def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """exp / Σ exp over axes, over all for None."""
+        """Spell exp / Σ exp over axes, over all for None."""
         code = call("jax.nn.softmax", operands[0])
         return with_keywords(code, axis=None) if axes is None else along_axes(code, axes)
 
     def picked(self, operands: Codes, name: str, axis: int) -> Code:
-        """The entries along an axis in order, or the largest or smallest so far."""
+        """Spell the entries along an axis in order, or the largest or smallest so far."""
         if name == "sort":
             return super().picked(operands, name, axis)
         return with_keywords(call(f"jax.lax.{name}", operands[0]), axis=axis)

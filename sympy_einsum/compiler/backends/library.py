@@ -91,7 +91,7 @@ class Library:
 
     @classmethod
     def reserved(cls) -> set[str]:
-        """The names that mean something in a function of this backend."""
+        """Return the names that mean something in a function of this backend."""
         return {*(line.split()[-1] for line in cls.imports), *cls.support, *cls.words}
 
     @classmethod
@@ -161,7 +161,7 @@ class Library:
         return rewritten(tree, self._spelled_with_order) if has_orders else tree
 
     def matrix_power(self, operands: Codes, exponent: Code) -> Code:
-        """A power of each matrix, or its derivative in the directions that follow."""
+        """Spell a power of each matrix, or its derivative in the directions that follow."""
         return along(lambda X: self.code("np.linalg.matrix_power({0}, {1})", X, exponent), operands)
 
     @classmethod

@@ -94,12 +94,12 @@ class NumpyBackend(Backend):
     spellings: ClassVar = {"Piecewise": "np.where"}
 
     def quick_tests(self, names: Sequence[str]) -> list[str]:
-        """Arrays without a doubt, of numbers."""
+        """Return tests that arguments are arrays of numbers, and no subclass."""
         types = " is ".join([f"type({name})" for name in names])
         return [f"{types} is np.ndarray", *super().quick_tests(names)]
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
-        """The type of the arguments; NumPy takes long to find what is the same for all."""
+        """Spell the type of the arguments; NumPy takes long to find what is the same for all."""
         lines = super().opening(used, tensors)
         if self.is_read_back or not lines or not tensors:
             return lines
@@ -128,17 +128,17 @@ class NumpyBackend(Backend):
     # --- scalars and elementwise
 
     def scalar(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots; numbers have no size that could be asked for. What is
-        chosen is a number, too, no array without axes."""
+        """Spell a SymPy scalar expression in slots. Numbers have no size to be asked for, and
+        choices between numbers are numbers, no arrays without axes."""
         code = scalar_code(expr, operands, self.code, "scalars", self.spellings, self.functions)
         return quote("{0}[()]", code) if called_name(code) == "np.where" else code
 
     def elementwise(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots, applied to every entry of arrays."""
+        """Spell a SymPy scalar expression in slots, applied to every entry of arrays."""
         return scalar_code(expr, operands, self.code, self.name, self.spellings, self.functions)
 
     def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """The sum over axes, over all for None."""
+        """Spell the sum over axes, over all for None."""
         if self.sums_quickly(axes):
             return super().sum(operands, axes)
         return along_axes(call("sums", operands[0]), axes)
@@ -149,26 +149,26 @@ class NumpyBackend(Backend):
         return axes is None or len(axes) > 1 or axes[0] == 0
 
     def diagonal(self, operands: Codes, subscripts: str) -> Code:
-        """Diagonals of repeated indices; the method has the least overhead."""
+        """Spell diagonals of repeated indices; the method has the least overhead."""
         if subscripts == "ii->i":
             return quote("{0}.diagonal()", operands[0])
         return super().diagonal(operands, subscripts)
 
     def contiguous(self, operands: Codes) -> Code:
-        """The array in C order, contiguous in memory."""
+        """Spell the array in C order, contiguous in memory."""
         return quote("np.ascontiguousarray({0})", operands[0])
 
     def copy(self, operands: Codes) -> Code:
-        """A copy that the caller may write to."""
+        """Spell a copy that the caller may write to."""
         return quote("np.array({0})", operands[0])
 
     def rows(self, operands: Codes) -> Code:
-        """Arrays of one shape, one after the other; nested lists are the fastest."""
+        """Spell arrays of one shape, one after the other; nested lists are the fastest."""
         return quote("np.array([{*0}])", operands)
 
     def in_place(self, op: str, operands: Codes, place: int, signs: Sequence[int] = ()) -> Code:
-        """A sum or product written over one of its operands; an error where that would change the
-        type of the result."""
+        """Spell a sum or product written over one of its operands; an error where that would change
+        the type of the result."""
         function, out = "np.multiply", operands[place]
         if op == "add":
             function = "np.negative"
@@ -178,12 +178,13 @@ class NumpyBackend(Backend):
         return self.written_over(function, operands, out)
 
     def written_over(self, function: str, arguments: Codes, out: Code) -> Code:
-        """A call whose result is written over an array; an error where that has another type."""
+        """Spell a call whose result is written over an array; an error where that has another
+        type."""
         return with_keywords(call(function, *arguments), out=out, casting="no")
 
     def in_place_function(self, code: Code, place: int) -> Code:
-        """The call of one of NumPy's universal functions written over an argument; other code as
-        it is."""
+        """Spell the call of one of NumPy's universal functions written over an argument; other code
+        as it is."""
         function, arguments = called_name(code), []
         if isinstance(code, ast.BinOp):
             function, arguments = "np.divide", [code.left, code.right]
@@ -200,32 +201,33 @@ class NumpyBackend(Backend):
         return self.written_over(function, arguments, arguments[place])
 
     def add_transposed(self, operands: Codes) -> Code:
-        """X + X'; of a large matrix by blocks that fit the cache."""
+        """Spell X + X'; of a large matrix by blocks that fit the cache."""
         return quote("{0} + {0}.T if len({0}) < 1000 else add_transposed({0})", operands[0])
 
     def dot(self, operands: Codes) -> Code:
-        """The product of matrices and vectors; the method has the least overhead."""
+        """Spell the product of matrices and vectors; the method has the least overhead."""
         return quote("{0}.dot({1})", *operands)
 
     weighted_gram = called("weighted_gram")
 
     def vdot(self, operands: Codes) -> Code:
-        """The full contraction of two operands of one shape."""
+        """Spell the full contraction of two operands of one shape."""
         return quote("{0}.ravel().dot({1}.ravel())", *operands)
 
     def take(self, operands: Codes, first: int) -> Code:
-        """An array at some positions along axes; the method has the least overhead."""
+        """Spell an array at some positions along axes; the method has the least overhead."""
         if len(operands) > 2:
             return super().take(operands, first)
         return quote("{0}.take({1}, {2})", *operands, first)
 
     def scatter(self, operands: Codes, lengths: Codes, once: bool) -> Code:
-        """Zeros, to which something is added at positions, or written if none occurs twice."""
+        """Spell zeros, to which something is added at positions, or written if none occurs
+        twice."""
         code = super().scatter(operands, lengths, once)
         return with_keywords(code, once=True) if once else code
 
     def scatters(self, operands: Codes, lengths: Codes) -> Code:
-        """Several scatters into one array."""
+        """Spell several scatters into one array."""
         width = 1 + len(lengths)
         first, *rest = [
             self.scatter(operands[start : start + width], lengths, False)
@@ -236,24 +238,26 @@ class NumpyBackend(Backend):
         return first
 
     def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """The array with all entries equal to a scalar."""
+        """Spell the array with all entries equal to a scalar."""
         for number, function in enumerate(("np.zeros", "np.ones")):
             if is_integer(operands[0], number):
                 return call(function, shape, kind)
         return call("np.full", shape, operands[0], kind)
 
     def zeros(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """Zeros, to be written to."""
+        """Spell zeros, to be written to."""
         return call("np.zeros", shape, kind)
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array to write to; itself, if it is ours and of that type."""
+        """Spell the first operand as an array to write to; itself, if it is ours and of that
+        type."""
         if owned and equal(kind, quote("{0}.dtype", operands[0])):
             return operands[0]
         return call(f"np.{'asarray' if owned else 'array'}", operands[0], kind)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """The statement that writes into, or changes, the diagonal of an array that is cut."""
+        """Spell the statement that writes into, or changes, the diagonal of an array that is
+        cut."""
         part = bracketed(place.array, place.cuts)
         if place.width and place.subscripts == "ii->i" and _is_block(place.cuts):
             view = _diagonal_of_block(place, place.width)
@@ -268,21 +272,21 @@ class NumpyBackend(Backend):
     # --- matrices that are factored by SciPy's LAPACK, if it is installed
 
     def factored(self, operands: Codes, definite: bool) -> Code:
-        """Factors of a matrix."""
+        """Spell factors of a matrix."""
         if self.is_read_back or not _has_lapack():
             return super().factored(operands, definite)
         code = call("factored", operands[0])
         return with_keywords(code, definite=True) if definite else code
 
     def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
-        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         if self.is_read_back or not _has_lapack():
             return super().solved(operands, definite, transposed)
         code = call("solved", *operands)
         return with_keywords(code, transposed=True) if transposed else code
 
     def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
-        """The inverse or the determinant by factors."""
+        """Spell the inverse or the determinant by factors."""
         if self.is_read_back or not _has_lapack():
             if name == "trace of inv":
                 return quote("{0}.trace()", self.inv(operands, definite))
@@ -344,7 +348,7 @@ class NumpyOfDoubles(NumpyBackend):
         }
 
     def quick_tests(self, names: Sequence[str]) -> list[str]:
-        """Arrays of doubles."""
+        """Return tests that arguments are arrays of doubles."""
         types = " is ".join([f"type({name})" for name in names])
         return [f"{types} is _ndarray", *self.type_tests(names, ())]
 
@@ -359,29 +363,29 @@ class NumpyOfDoubles(NumpyBackend):
         return [types, *map(self.number_test, numbers)]
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
-        """The type of the arguments."""
+        """Spell the type of the arguments."""
         return [assigned(name("dtype"), name("_double"), 0)] if "dtype" in used else []
 
     def elementwise(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots, applied to every entry of arrays."""
+        """Spell a SymPy scalar expression in slots, applied to every entry of arrays."""
         kinds = {code.kind if isinstance(code, Operand) else "" for code in operands}
         numbers = self.numbers if kinds <= {FLOAT64} and NumberNames.fit(expr) else None
         functions = self.functions
         return scalar_code(expr, operands, self.code, self.name, self.spellings, functions, numbers)
 
     def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """The sum over axes, over all for None; the method takes longer."""
+        """Spell the sum over axes, over all for None; the method takes longer."""
         if not self.sums_quickly(axes):
             return super().sum(operands, axes)
         over = None if axes is None else axes[0] if len(axes) == 1 else tuple(axes)
         return call("np.add.reduce", operands[0], over)
 
     def own_number(self, number: Expr) -> Code:
-        """A number that an array of doubles is combined with."""
+        """Spell a number that an array of doubles is combined with."""
         return name(self.numbers.name(number))
 
     def common_type(self, arrays: Codes, scalars: Codes) -> Code:
-        """Doubles, if nothing else is among them."""
+        """Spell float64, if no operand may have another type."""
         return super().common_type(arrays, scalars) if arrays or scalars else name("_double")
 
     def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
@@ -389,13 +393,14 @@ class NumpyOfDoubles(NumpyBackend):
         return name("_double")
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as an array to write to; itself, if it is ours and of that type."""
+        """Spell the first operand as an array to write to; itself, if it is ours and of that
+        type."""
         is_one = owned and equal(kind, name("_double"))
         return operands[0] if is_one else super().writable(operands, owned, kind)
 
     def written_over(self, function: str, arguments: Codes, out: Code) -> Code:
-        """A call whose result is written over an array; by place takes less time, but NumPy gives
-        it up for two functions."""
+        """Spell a call whose result is written over an array; by place takes less time, but NumPy
+        gives it up for two functions."""
         if function in ("np.maximum", "np.minimum"):
             return with_keywords(call(function, *arguments), out=out)
         return call(function, *arguments, out)

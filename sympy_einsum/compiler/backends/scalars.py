@@ -85,7 +85,7 @@ class NumberNames(dict[float, str]):
     takes half the time that it takes with a number of Python's."""
 
     def name(self, number: Expr) -> str:
-        """The name of a real number."""
+        """Return the name of a real number."""
         return self.setdefault(float(number), f"_number{len(self)}")
 
     @staticmethod

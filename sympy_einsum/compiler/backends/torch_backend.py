@@ -100,7 +100,7 @@ class TorchBackend(Backend):
     }
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
-        """The type and the device of the arguments."""
+        """Return the statements that define the type and the device of the arguments."""
         statements = super().opening(used, tensors)
         if "device" in used:
             device = quote("{0}.device", name(tensors[0])) if tensors else constant(None)
@@ -108,16 +108,16 @@ class TorchBackend(Backend):
         return statements
 
     def number(self, value: Code) -> Code:
-        """A number of Python's as a tensor without axes."""
+        """Spell a number of Python's as a tensor without axes."""
         return quote("number({0}, dtype, device)", value)
 
     def created(self, function: str, arguments: Sequence[Any], kind: Code) -> Code:
-        """The call of a function that creates an array of some type."""
+        """Spell the call of a function that creates an array of some type."""
         kind = quote("torch.bool") if equal(kind, name("bool")) else kind
         return quote(f"torch.{function}({{*0}}, dtype={{1}}, device=device)", arguments, kind)
 
     def common_type(self, arrays: Codes, scalars: Codes) -> Code:
-        """The type that holds the entries of arrays and scalars."""
+        """Spell the type that holds the entries of arrays and scalars."""
         if not arrays and not scalars:
             return name("dtype")
         has_fraction = any(equal(scalar, self.fraction) for scalar in scalars)
@@ -139,17 +139,17 @@ class TorchBackend(Backend):
     # --- definite matrices; others are factored by what needs their factors
 
     def factored(self, operands: Codes, definite: bool) -> Code:
-        """Cholesky's factor."""
+        """Spell Cholesky's factor."""
         return call("torch.linalg.cholesky", operands[0]) if definite else operands[0]
 
     def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
-        """inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         if not definite:
             return super().solved(operands, definite, transposed)
         return call("solved", *operands)
 
     def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
-        """The inverse or the determinant by factors."""
+        """Spell the inverse or the determinant by factors."""
         if not definite:
             return super().by_factors(operands, name, definite, shape)
         template = {
@@ -161,13 +161,14 @@ class TorchBackend(Backend):
         return quote(template, operands[0])
 
     def transpose(self, operands: Codes, axes: Sequence[int]) -> Code:
-        """The axes in another order."""
+        """Spell the axes in another order."""
         if list(axes) == [1, 0]:
             return quote("{0}.T", operands[0])
         return quote("{0}.permute({*1})", operands[0], axes)
 
     def cut(self, operands: Codes, cuts: Sequence[Bracket]) -> Code:
-        """Positions and slices of axes; torch has no negative steps, so these axes are flipped."""
+        """Spell positions and slices of axes; torch has no negative steps, so these axes are
+        flipped."""
         kept = [cut for cut in cuts if cut.is_slice]
         flipped = [axis for axis, cut in enumerate(kept) if cut.is_reversed]
         forwards = [_forwards(cut) if cut.is_reversed else cut for cut in cuts]
@@ -175,90 +176,91 @@ class TorchBackend(Backend):
         return quote("{0}.flip({*1})", code, flipped) if flipped else code
 
     def contiguous(self, operands: Codes) -> Code:
-        """The tensor in C order, contiguous in memory."""
+        """Spell the tensor in C order, contiguous in memory."""
         return quote("{0}.contiguous()", operands[0])
 
     def copy(self, operands: Codes) -> Code:
-        """A copy that the caller may write to."""
+        """Spell a copy that the caller may write to."""
         return quote("{0}.clone()", operands[0])
 
     dot = called("matmul")
 
     def cumsum(self, operands: Codes, axis: int, backwards: bool) -> Code:
-        """The running sum along an axis, or that from its end."""
+        """Spell the running sum along an axis, or that from its end."""
         if not backwards:
             return super().cumsum(operands, axis, backwards)
         return quote("{0}.flip({1}).cumsum({1}).flip({1})", operands[0], axis)
 
     def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
-        """Ones at and below a diagonal."""
+        """Spell ones at and below a diagonal."""
         return quote(
             "{0}.tril({1})", self.created("ones", [[rows, columns]], name("dtype")), offset
         )
 
     def weighted_gram(self, operands: Codes) -> Code:
-        """X' diag(w) X with w >= 0."""
+        """Spell X' diag(w) X with w >= 0."""
         return quote("matmul({0}.T * {1}, {0})", *operands)
 
     def matmul(self, operands: Codes) -> Code:
-        """The matrix product of stacks."""
+        """Spell the matrix product of stacks."""
         return self.dot(operands)
 
     def vdot(self, operands: Codes) -> Code:
-        """The full contraction of two operands of one shape."""
+        """Spell the full contraction of two operands of one shape."""
         return quote("dot({0}.ravel(), {1}.ravel())", *operands)
 
     def einsum(self, operands: Codes, subscripts: str) -> Code:
-        """A contraction that no faster primitive does."""
+        """Spell a contraction that no faster primitive does."""
         space = "torch." if len(operands) == 1 else ""
         return call(f"{space}einsum", subscripts, *operands)
 
     def solve(self, operands: Codes, definite: bool) -> Code:
-        """inv(X) @ Y."""
+        """Spell inv(X) @ Y."""
         return call("solve", *operands)
 
     def full(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """The tensor with all entries equal to a scalar."""
+        """Spell the tensor with all entries equal to a scalar."""
         if number_of(operands[0]) is not None:
             return super().full(operands, shape, kind)
         value = quote("torch.as_tensor({0}, dtype={1}, device=device)", operands[0], kind)
         return quote("{0}.expand({1}).clone()", value, shape)
 
     def writable(self, operands: Codes, owned: bool, kind: Code) -> Code:
-        """The first operand as a tensor to write to; itself, if it is ours and of that type."""
+        """Spell the first operand as a tensor to write to; itself, if it is ours and of that
+        type."""
         return quote("{0}.to({1}, copy={2})", operands[0], kind, not owned)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """The statement that writes into, or changes, the diagonal of a tensor that is cut; what is
-        reversed isn't a view in torch, and is written to by its positions."""
+        """Spell the statement that writes into, or changes, the diagonal of a tensor that is cut;
+        what is reversed isn't a view in torch, and is written to by its positions."""
         view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts, "permute")
         if any(cut.is_reversed for cut in place.cuts):
             view = subscript(place.array, _mesh(place))
         return self.assigned(as_view(view), value, sign)
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
-        """A tensor of numbers, written out."""
+        """Spell a tensor of numbers, written out."""
         numbers, kind = numbers_code(array, self.code), type_of(array, self.code)
         return quote("torch.tensor({0}, dtype={1}, device=device)", numbers, kind)
 
     def named_constant(self, constant: str) -> Code:
-        """A tensor made of an array of NumPy that the source has by a name."""
+        """Spell a tensor made of an array of NumPy that the source has by a name."""
         return quote("torch.as_tensor({0}, device=device)", name(constant))
 
     def extremum(self, operands: Codes, name: str, axes: Sequence[int] | None) -> Code:
-        """The largest or smallest entries over axes, over all for None."""
+        """Spell the largest or smallest entries over axes, over all for None."""
         return call(f"torch.a{name}", operands[0], *([] if axes is None else [tuple(axes)]))
 
     def share(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """Where entries are equal to others, divided by how often they are."""
+        """Spell where entries are equal to others, divided by their count."""
         return call("share", *operands, tuple(axes or ()))
 
     def picked(self, operands: Codes, name: str, axis: int) -> Code:
-        """The entries along an axis in order, or the largest or smallest so far."""
+        """Spell the entries along an axis in order, or the largest or smallest so far."""
         return quote(f"torch.{name}({{0}}, dim={{1}}).values", operands[0], axis)
 
     def positions(self, operands: Codes, name: str, axis: int) -> Code:
-        """Positions along an axis."""
+        """Spell positions along an axis."""
         if name in ("argcummax", "argcummin"):
             function = name.removeprefix("arg")
             return quote(f"torch.{function}({{0}}, dim={{1}}).indices", operands[0], axis)
@@ -266,17 +268,17 @@ class TorchBackend(Backend):
         return quote(f"torch.{name}({{0}}, dim={{1}}{stable})", operands[0], axis)
 
     def range(self, operands: Codes, length: Code) -> Code:
-        """The positions on an axis."""
+        """Spell the positions on an axis."""
         return quote("torch.arange({0}, device=device)", length)
 
     def logsumexp(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """log Σ exp over axes, over all for None."""
+        """Spell log Σ exp over axes, over all for None."""
         if axes is None:
             return quote("torch.logsumexp({0}.ravel(), 0)", operands[0])
         return call("torch.logsumexp", operands[0], tuple(axes))
 
     def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """exp / Σ exp over axes, over all for None."""
+        """Spell exp / Σ exp over axes, over all for None."""
         if axes is None:
             return quote("torch.softmax({0}.ravel(), 0).reshape({0}.shape)", operands[0])
         if len(axes) == 1:
@@ -285,7 +287,7 @@ class TorchBackend(Backend):
 
 
 def _forwards(cut: Bracket) -> Bracket:
-    """A slice with its positions in the opposite order."""
+    """Spell a slice with its positions in the opposite order."""
     assert cut.start is not None
     assert cut.step is not None
     assert cut.number is not None
@@ -296,7 +298,7 @@ def _forwards(cut: Bracket) -> Bracket:
 
 
 def _mesh(place: Destination) -> list[Code]:
-    """The positions along each axis of a tensor, for each entry of what is written there."""
+    """Spell the positions along each axis of a tensor, for each entry of what is written there."""
     labels, kept = place.subscripts.split("->")
     left = iter(labels)
     positions = []

@@ -41,7 +41,8 @@ RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "Va
 
 
 def plain_names(symbols: Iterable[Symbol], reserved: Iterable[str]) -> list[str]:
-    """An identifier for each symbol: its name where that is plain and unique, else its place."""
+    """Return an identifier for each symbol: its name where that is plain and unique, else its
+    place."""
     taken = {*RESERVED, *reserved}
     names: list[str] = []
     for number, symbol in enumerate(symbols):
@@ -230,7 +231,7 @@ class Signature:
         return f", [{', '.join(texts)}]" if texts else ""
 
     def documented(self) -> list[str]:
-        """A line for each argument."""
+        """Return a line of documentation for each argument."""
         texts = []
         for symbol, own in zip(self.symbols, self.arguments, strict=True):
             shape = shape_of(symbol)
@@ -327,12 +328,13 @@ class _LengthPrinter(PythonCodePrinter):
 
 
 def size_text(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> str:
-    """An axis length or a position as the text of integer code, given the names of symbols."""
+    """Return an axis length or a position as the text of integer code, given the names of
+    symbols."""
     return printed(size_code(length, names, backend))
 
 
 def size_code(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -> Code:
-    """An axis length or a position as integer code, given the names of symbols."""
+    """Return an axis length or a position as integer code, given the names of symbols."""
     if isinstance(length, (int, Integer)):
         return constant(int(length))
     if isinstance(length, Symbol) and length in names:
@@ -354,7 +356,7 @@ def size_code(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
 # The same few lengths come again and again.
 @cached(4096)
 def _length_code(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> Code:
-    """A length in slots as integer code."""
+    """Return a length in slots as integer code."""
     code = backend().length([*map(quote, operands)], body)
     whole = all(part.is_Integer or not part.is_Number for part in body.atoms())
     polynomial = body.is_polynomial() and whole
@@ -362,6 +364,6 @@ def _length_code(body: Expr, operands: tuple[str, ...], backend: Callable[[], Ba
 
 
 def shape_text(shape: Shape, names: Mapping[Expr, str], backend: Backend) -> str:
-    """A shape as a tuple in code."""
+    """Return a shape as a tuple in code."""
     texts = [size_text(length, names, backend) for length in shape]
     return f"({', '.join(texts)}{',' * (len(texts) == 1)})"

@@ -308,26 +308,27 @@ class Writer:
         return found
 
     def _own_number(self, number: int) -> Code | None:
-        """A number that is written out, as the backend for doubles has it; None for others."""
+        """Return a number that is written out, as the backend for doubles has it; None for
+        others."""
         op, inputs, params, _ = self.plan.instructions[number]
         is_number = op == "scalar" and not inputs and params[0].is_real
         return self.backend.own_number(params[0]) if is_number else None
 
     def _number(self, code: Code) -> Code:
-        """A number of Python's, as one of the library's if that is asked for."""
+        """Return a number of Python's, as one of the library's if that is asked for."""
         careful = self.careful or self.backend.own_numbers
         return self.backend.number(code) if careful else code
 
     def _length(self, number: int) -> Expr:
-        """A number that depends on nothing but axis lengths, as an expression."""
+        """Return a number that depends on nothing but axis lengths, as an expression."""
         op, inputs, params, _ = self.plan.instructions[number]
         if op == "argument":
             return params[0]
         return params[0].xreplace({slot(k): self._length(i) for k, i in enumerate(inputs)})
 
     def _with_axes(self, number: int, used: Collection[int], code: Code) -> Code:
-        """Scalar code with the shape of its instruction: some functions are spelled in terms of
-        others, and operands may cancel in that."""
+        """Return scalar code with the shape of its instruction: some functions are spelled in terms
+        of others, and operands may cancel in that."""
         instructions = self.plan.instructions
         _, inputs, params, shape = instructions[number]
         if used == {*inputs}:
@@ -575,7 +576,7 @@ def _with_ignored_errors(lines: Sequence[_Line]) -> list[str]:
 
 
 def _fixed(plan: Plan, lengths: Collection[Expr] = ()) -> list[bool]:
-    """For each value whether it is a number that depends on no argument, but maybe on axis
+    """Tell for each value whether it is a number that depends on no argument, but maybe on axis
     lengths."""
     found: list[bool] = []
     for op, inputs, params, shape in plan.instructions:

@@ -73,17 +73,17 @@ def broadcast_shape(shapes: Sequence[Shape]) -> Shape:
 
 
 def no_axes(shapes: Sequence[Shape], *params: object) -> Shape:
-    """That of a scalar."""
+    """Return the shape of a scalar."""
     return ()
 
 
 def shape_of_first(shapes: Sequence[Shape], *params: object) -> Shape:
-    """That of the first operand."""
+    """Return the shape of the first operand."""
     return shapes[0]
 
 
 def given_shape(shapes: Sequence[Shape], shape: Shape) -> Shape:
-    """That which is a parameter."""
+    """Return the shape that is a parameter."""
     return shape
 
 

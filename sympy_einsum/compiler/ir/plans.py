@@ -59,7 +59,7 @@ class Rewriting:
         return len(self.instructions) - 1
 
     def apply(self, body: Expr, *inputs: int) -> int:
-        """A function of entries."""
+        """Emit a function of entries."""
         return self.emit("elementwise", *inputs, params=(body,))
 
     def inputs(self, step: Instruction) -> tuple[int, ...]:

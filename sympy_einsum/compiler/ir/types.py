@@ -17,7 +17,8 @@ from .instructions import OPS
 
 
 def type_sources(instructions: Sequence[Instruction]) -> list[frozenset[int]]:
-    """For each instruction, those whose common type it has, at most tuning.MAX_TYPE_SOURCES."""
+    """Return for each instruction those whose common type it has, at most
+    tuning.MAX_TYPE_SOURCES."""
     found: list[frozenset[int]] = []
     for number, step in enumerate(instructions):
         op = OPS[step.op]
@@ -36,8 +37,8 @@ _OTHERS = {"positions", "range", "decomposed", "stacked"}
 
 
 def doubles(instructions: Sequence[Instruction]) -> list[bool]:
-    """For each instruction whether it is known to be of double precision, or a number of Python's,
-    where all arguments are."""
+    """Tell for each instruction whether it is known to be of double precision, or a number of
+    Python's, where all arguments are."""
     found: list[bool] = []
     for op, inputs, params, _ in instructions:
         if op == "constant":
@@ -49,7 +50,7 @@ def doubles(instructions: Sequence[Instruction]) -> list[bool]:
 
 
 def deciding_type(values: Sequence[int], sources: Sequence[frozenset[int]]) -> list[int]:
-    """Of some values those that decide what their common type is."""
+    """Select those of some values that decide their common type."""
     places: list[int] = []
     # The sets of sources that are kept, by each source in them.
     kept: defaultdict[int, list[frozenset[int]]] = defaultdict(list)

@@ -102,7 +102,7 @@ class Lowering(PlanBuilder):
         return self._values[node]
 
     def stand_in(self, value: int, nonnegative: bool = False) -> TensorExpr:
-        """A symbol in expressions for a value that is computed already."""
+        """Return a symbol in expressions for a value that is computed already."""
         shape = self.instructions[value].shape
         symbol = TensorSymbol(f" {value}", shape, nonnegative=nonnegative)
         self._values[symbol] = value
@@ -149,8 +149,8 @@ class Lowering(PlanBuilder):
         return size <= tuning.MAX_MERGED_OPERANDS
 
     def _result(self, expr: Operand) -> int:
-        """A result that is the caller's own: no argument, constant or other result, nor a view of
-        one."""
+        """Return a result that is the caller's own: no argument, constant or other result, nor a
+        view of one."""
         number = self.value(expr)
         if not self.owns_results:
             return number

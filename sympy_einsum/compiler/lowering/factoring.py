@@ -15,7 +15,7 @@ from ...expressions import Einsum, Operand, View, contract, is_tensor, scale
 
 
 def common_factor(terms: Sequence[Operand]) -> tuple[Operand, list[Operand]] | None:
-    """A scalar, or a tensor of the terms' axes, that is a factor of all terms, and the terms
+    """Return a scalar, or a tensor of the terms' axes, that is a factor of all terms, and the terms
     without it; None if there is none.
 
     >>> import sympy_einsum as se

@@ -48,7 +48,7 @@ def _parts(builder: Lowering, value: int, axis: int) -> list[int]:
 
 
 def lower_waves(builder: Lowering, node: Fourier) -> int:
-    """Waves that are needed as they are: the transforms of unit vectors."""
+    """Lower waves that are needed as they are: the transforms of unit vectors."""
     units = builder.value(Delta(node.positions))
     value = transformed(builder, node, units)
     return builder.emit("transpose", value, params=((2, 0, 1),))

@@ -25,7 +25,7 @@ from .context import Lowering
 
 
 def lower_elementwise(builder: Lowering, node: Elementwise) -> int:
-    """A function of entries; that of a softmax's logarithm needs no softmax."""
+    """Lower a function of entries; the logarithm of a softmax needs no softmax."""
     share = softmax_inside_log(node)
     if share is not None:
         return _Exponentials(builder, share).logarithm()
@@ -43,17 +43,17 @@ def lower_reshape(builder: Lowering, node: Reshape) -> int:
 
 
 def lower_inverse(builder: Lowering, node: Inv) -> int:
-    """An inverse that isn't only multiplied."""
+    """Lower an inverse that isn't only multiplied."""
     return _matrix_function(builder, "inv", node)
 
 
 def lower_logdet(builder: Lowering, node: LogDet) -> int:
-    """log |det X|."""
+    """Lower log |det X|."""
     return _matrix_function(builder, "logdet", node)
 
 
 def lower_det(builder: Lowering, node: Det) -> int:
-    """A determinant; that of a diagonal matrix is a product."""
+    """Lower a determinant; of a diagonal matrix to a product."""
     (matrix,) = node.operands
     if not (isinstance(matrix, View) and matrix.output == (0, 0)):
         return _matrix_function(builder, "det", node)
@@ -66,7 +66,7 @@ def lower_det(builder: Lowering, node: Det) -> int:
 
 
 def lower_cofactors(builder: Lowering, node: Adj | Cofactors) -> int:
-    """A derivative of det; of the first order an adjugate, transposed."""
+    """Lower a derivative of det; of the first order to a transposed adjugate."""
     value = builder.emit("cofactors", builder.value(node.operands[0]), params=(node.degree,))
     return builder.emit("transpose", value, params=((1, 0),)) if node.degree == 1 else value
 
@@ -80,14 +80,14 @@ def _matrix_function(builder: Lowering, name: str, node: Inv | Det | LogDet) -> 
 
 
 def lower_logsumexp(builder: Lowering, node: LogSumExp) -> int:
-    """log Σ exp."""
+    """Lower log Σ exp."""
     if _shares_exponentials(builder, node):
         return _Exponentials(builder, node).total()
     return _over_axes(builder, "logsumexp", node)
 
 
 def lower_softmax(builder: Lowering, node: Softmax) -> int:
-    """exp / Σ exp."""
+    """Lower exp / Σ exp."""
     if _shares_exponentials(builder, node):
         return _Exponentials(builder, node).share()
     return _over_axes(builder, "softmax", node)
@@ -124,13 +124,13 @@ class _Exponentials:
         self.weights = builder.emit("elementwise", self.shifted, params=(EXP,))
 
     def total(self) -> int:
-        """log Σ exp(x)."""
+        """Emit log Σ exp(x)."""
         total = self._log_total()
         peak = self.builder.emit("index", self.peak, params=(self._entries("0"),))
         return self.builder.emit("add", total, peak, params=((1, 1),))
 
     def share(self) -> int:
-        """exp(x) / Σ exp(x)."""
+        """Emit exp(x) / Σ exp(x)."""
         total = self._kept(self._sum())
         quotient = slot(0) / slot(1)
         return self.builder.emit("elementwise", self.weights, total, params=(quotient,))
@@ -147,7 +147,7 @@ class _Exponentials:
         return self.builder.emit("sum", self.weights, params=(self.axes,))
 
     def _kept(self, total: int) -> int:
-        """A total with its axes put back."""
+        """Return a total with its axes put back."""
         if self.is_whole:
             return total
         return self.builder.lowest(

@@ -104,7 +104,7 @@ class Gathers:
     def _taken_together(
         self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, chosen: Hot
     ) -> list[Hot]:
-        """Other positions on axes of the same arrays, as of X[p, q]."""
+        """Collect other positions on axes of the same arrays, as of X[p, q]."""
         axes = [hot.axis for hot in hots]
         busy = {*output, *[i for hot in hots for i in hot.own]}
         if axes.count(chosen.axis) > 1 or chosen.axis in busy:
@@ -114,7 +114,8 @@ class Gathers:
         return [h for h in ready if any({h.axis, chosen.axis} <= {*f.labels} for f in factors)]
 
     def _at(self, factor: Factor, hots: Sequence[Hot]) -> Factor:
-        """A factor with those of its axes that some positions are on replaced by theirs."""
+        """Emit a factor whose axes with positions on them are replaced by the axes of the
+        positions."""
         hots = [hot for hot in hots if hot.axis in factor.labels]
         if not hots:
             return factor
@@ -146,16 +147,16 @@ class Gathers:
         return base, tuple([labels[axes.index(k)] for k in range(len(axes))])
 
     def _aligned(self, hot: Hot, own: Indices) -> int:
-        """Positions with their axes among others."""
+        """Emit positions with their axes among others."""
         return self.builder.lowest(self.builder.arranged(hot.positions, hot.own, own))
 
     def _range(self, index: int, own: Indices) -> int:
-        """All positions on an axis, along itself."""
+        """Emit all positions on an axis, along itself."""
         value = self.builder.emit("range", params=(self.lengths[index],))
         return self.builder.lowest(self.builder.arranged(value, (index,), own))
 
     def _equal(self, one: Hot, other: Hot) -> Factor:
-        """Where positions on one axis are the same, counted from its beginning or its end."""
+        """Emit where positions on one axis are the same, counted from its beginning or its end."""
         own = tuple(dict.fromkeys((*one.own, *other.own)))
         left, right = self._aligned(one, own), self._aligned(other, own)
         length = self.builder.value(self.lengths[one.axis])

@@ -37,7 +37,7 @@ def lower_extremum(builder: Lowering, node: Extremum) -> int:
 
 
 def lower_share(builder: Lowering, node: ExtremumShare) -> int:
-    """Where these are, divided by how many they are."""
+    """Lower a tie-averaged subgradient: where entries are the extremum, divided by their count."""
     operand, top = builder.value(node.operands[0]), builder.value(node.extremum)
     axes = _axes(node)
     if axes is not None:
@@ -49,7 +49,7 @@ def lower_share(builder: Lowering, node: ExtremumShare) -> int:
 
 
 def lower_picked(builder: Lowering, node: Picked) -> int:
-    """Entries along an axis in order, or the largest so far."""
+    """Lower entries along an axis in order, or running extrema."""
     (operand,) = node.operands
     if node.positions in builder.uses:
         return builder.value(node.gathered)
@@ -57,7 +57,7 @@ def lower_picked(builder: Lowering, node: Picked) -> int:
 
 
 def lower_ranking(builder: Lowering, node: Ranking) -> int:
-    """Ranking along an axis."""
+    """Lower a ranking along an axis."""
     operand = builder.value(node.operands[0])
     return builder.emit("positions", operand, params=(node.name, node.axes[0]))
 

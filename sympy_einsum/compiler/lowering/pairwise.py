@@ -35,7 +35,7 @@ class Pairs:
         factor.solves = None
 
     def reduced(self, factor: Factor, output: Collection[int]) -> Factor:
-        """Diagonals taken and indices that aren't in ``output`` summed."""
+        """Take diagonals and sum indices that aren't in ``output``."""
         unique = tuple(dict.fromkeys(factor.labels))
         value = self.builder.arranged(factor.value, factor.labels, unique)
         axes = tuple(k for k, i in enumerate(unique) if i not in output)
@@ -45,7 +45,7 @@ class Pairs:
         return Factor(value, tuple(i for i in unique if i in output))
 
     def product(self, first: Factor, second: Factor, output: Indices) -> Factor:
-        """A product of two operands by the best primitive, its indices in any order."""
+        """Emit a product of two operands by the best primitive, its indices in any order."""
         for inverse, other in ((first, second), (second, first)):
             if inverse.solves is not None:
                 solved = self._solve(inverse, other, output)
@@ -79,14 +79,14 @@ class Pairs:
         return self._matmul(a, b, batch, rows, columns, summed)
 
     def remembered(self, first: Factor, second: Factor, output: Indices) -> Factor:
-        """A product of two operands that other products may contain."""
+        """Emit a product of two operands that other products may contain."""
         product = self.product(first, second, output)
         product.parts = first.parts + second.parts
         self.builder.products.add(product)
         return product
 
     def _solve(self, inverse: Factor, other: Factor, output: Indices) -> Factor | None:
-        """inv(X) @ Y, if the product is of that kind."""
+        """Emit inv(X) @ Y, if the product is of that kind."""
         *stack, first, second = inverse.labels
         summed = [i for i in (first, second) if i in other.labels and i not in output]
         free = [i for i in (first, second) if i not in other.labels and i in output]
@@ -112,7 +112,7 @@ class Pairs:
         return Factor(value, (*stack, *free, *rest))
 
     def _outer(self, a: Factor, b: Factor, output: Indices) -> Factor:
-        """A product in which nothing is summed."""
+        """Emit a product in which nothing is summed."""
         left = self.builder.arranged(a.value, a.labels, output)
         right = self.builder.arranged(b.value, b.labels, output)
         if set(output[:1]) & set(a.labels):
@@ -130,7 +130,8 @@ class Pairs:
         columns: list[int],
         summed: list[int],
     ) -> Factor:
-        """(batch, rows, summed) @ (batch, summed, columns), groups of axes merged by reshaping."""
+        """Emit (batch, rows, summed) @ (batch, summed, columns), groups of axes merged by
+        reshaping."""
         emit = self.builder.emit
         larger = a if self.entries(a.labels) >= self.entries(b.labels) else b
         # The order that the larger operand has, so that it isn't copied.
@@ -154,7 +155,7 @@ class Pairs:
     def _stacked(
         self, a: Factor, b: Factor, rows: list[int], columns: list[int], summed: int
     ) -> Factor | None:
-        """A matrix times a stack of matrices, where merging axes would copy the stack."""
+        """Emit a matrix times a stack of matrices, where merging axes would copy the stack."""
         stack, matrix, free = (a, b, columns) if len(a.labels) > 2 else (b, a, rows)
         place = stack.labels.index(summed)
         if len(stack.labels) < 3 or len(matrix.labels) != 2 or place in (0, len(stack.labels) - 1):

@@ -34,7 +34,7 @@ class _Part(NamedTuple):
 
 
 def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
-    """Equal expressions in which sums stand as terms of longer ones, where that saves additions.
+    """Rewrite expressions so that sums stand as terms of longer ones, where that saves additions.
 
     Nothing cancels that didn't before: no term of a part is larger than that of the sum.
 
@@ -112,7 +112,7 @@ def _largest_part(
 
 
 def _without(rest: Terms, total: TensorAdd, part: Terms) -> _Part | None:
-    """A sum without as much of another one as is in all of its terms; None where it doesn't
+    """Subtract from a sum as much of another one as is in all of its terms; None where it doesn't
     pay."""
     is_whole = {*map(type, rest.values())} == {int}
     if is_whole and {*map(type, part.values())} != {int}:
@@ -159,7 +159,7 @@ def _simplest(number: Number) -> Number:
 
 
 def _rounded(number: Number) -> Number:
-    """A number, or the 1 or -1 that it is but for rounding."""
+    """Return a number, or the 1 or -1 that it is but for rounding."""
     return (
         (1 if number > 0 else -1) if _size(_size(number) - 1) <= tuning.FLOAT_ROUNDING else number
     )

@@ -87,27 +87,27 @@ class PlanBuilder:
         return self._emitted[key]
 
     def emit_fresh(self, op: str, *inputs: int, params: Params = ()) -> int:
-        """An instruction of its own: its result is written to afterwards."""
+        """Emit an instruction of its own, whose result is written to afterwards."""
         shape = result_shape(op, [self.instructions[k].shape for k in inputs], params)
         self.instructions.append(Instruction(op, inputs, params, shape))
         return len(self.instructions) - 1
 
     def untransposed(self, value: int) -> tuple[int, tuple[int, ...] | None]:
-        """Of a transpose, what is transposed and the axes; else the number itself and None."""
+        """Resolve a transpose to its operand and the axes; another number to itself and None."""
         instruction = self.instructions[value]
         if instruction.op != "transpose":
             return value, None
         return instruction.inputs[0], instruction.params[0]
 
     def scaled(self, scalar: int, value: int) -> int:
-        """A value times a scalar; turning the sign is cheaper than multiplying."""
+        """Emit a value times a scalar; turning the sign is cheaper than multiplying."""
         op, _, params, _ = self.instructions[scalar]
         if op == "scalar" and params[0] is S.NegativeOne:
             return self.emit("add", value, params=((-1,),))
         return self.emit("multiply", scalar, value)
 
     def lowest(self, value: int) -> int:
-        """A value without leading axes of length 1, which broadcasting puts back."""
+        """Drop the leading axes of length 1, which broadcasting puts back."""
         instruction = self.instructions[value]
         if instruction.op != "index":
             return value
@@ -120,7 +120,7 @@ class PlanBuilder:
         return self.emit("index", base, params=(kept,)) if "None" in kept else base
 
     def arranged(self, value: int, labels: Sequence[int], output: Sequence[int]) -> int:
-        """Diagonals of repeated indices taken, axes transposed and added, to align with
+        """Take diagonals of repeated indices, transpose and add axes, to align a value with
         ``output``."""
         if len(set(labels)) < len(labels):
             unique = list(dict.fromkeys(labels))
@@ -192,7 +192,7 @@ class PlanBuilder:
         return terms
 
     def _added(self, values: Sequence[int], signs: tuple[int, ...]) -> int:
-        """A sum; new axes that all terms are given are given to that."""
+        """Emit a sum; new axes that all terms are given are given to the sum."""
         steps = [self.instructions[k] for k in values]
         kinds = {(step.op, step.params) for step in steps}
         if kinds != {("index", steps[0].params)} or not {*steps[0].params[0]} <= {":", "None"}:
@@ -249,7 +249,7 @@ class PlanBuilder:
         return "cut", (value,), (cuts,)
 
     def _as_slice(self, rows: Sequence[int]) -> int | None:
-        """Rows that are those of one array at equal distances, as a slice of that."""
+        """Return rows that are those of one array at equal distances as a slice of it."""
         steps = [self.instructions[k] for k in rows]
         if len(rows) < 2 or any(s.op != "cut" or s.inputs != steps[0].inputs for s in steps):
             return None
@@ -317,5 +317,5 @@ class PlanBuilder:
 
 
 def index_text(labels: Sequence[int]) -> str:
-    """Indices as letters."""
+    """Spell indices as letters."""
     return "".join(map(index_letter, labels))

@@ -33,14 +33,14 @@ from .sliding_windows import Windows
 
 
 def lower_product(builder: Lowering, node: Einsum) -> int:
-    """A product."""
+    """Lower a product."""
     if any(map(is_window, node.operands)):
         return Windows(builder, node).value(lambda term: _placed_term(builder, term))
     return written(builder, placed_product(builder, node, range(node.order)), node.shape)
 
 
 def _placed_term(builder: Lowering, term: Operand) -> Embedded:
-    """A term of a sum over the positions of windows."""
+    """Lower a term of a sum over the positions of windows."""
     core = term.core if isinstance(term, View) else None
     if type(core) is Einsum and not any(map(is_window, core.operands)):
         labels = term.subscripts[-1]
@@ -55,7 +55,7 @@ def _placed_term(builder: Lowering, term: Operand) -> Embedded:
 def placed_product(
     builder: Lowering, node: Einsum, axes: Sequence[int], scalar: int | None = None
 ) -> Embedded:
-    """A product with its axes in some order, times a scalar if one is given."""
+    """Lower a product with its axes in some order, times a scalar if one is given."""
     if not any(node.subscripts):
         return whole(builder.factor(node.operands), ())
     if any(map(is_window, node.operands)):
@@ -115,7 +115,7 @@ def _direct(
     output: Indices,
     lengths: Mapping[int, Expr],
 ) -> None:
-    """Derivatives of det of which all pairs of axes but one are multiplied by matrices become
+    """Lower derivatives of det, of which all pairs of axes but one are multiplied by matrices, to
     matrices at once: the tensors themselves are never built."""
     tensors = [f for f, own in zip(factors, operands, strict=True) if _is_directed(own)]
     pending = list(tensors)

@@ -36,7 +36,7 @@ from .fourier import transformed, transformed_back
 
 
 def lower_triangle(builder: Lowering, node: Triangle) -> int:
-    """A triangle that is needed as it is."""
+    """Lower a triangle whose entries are needed."""
     rows, columns = node.shape
     lower = builder.emit("tri", params=(columns, rows, -node.offset))
     return builder.emit("transpose", lower, params=((1, 0),))
@@ -52,13 +52,13 @@ def run_along(builder: Lowering, matrix: TensorExpr, value: int, backwards: bool
 
 
 def lower_logcumsumexp(builder: Lowering, node: LogCumSumExp) -> int:
-    """A running log-sum-exp."""
+    """Lower a running log-sum-exp."""
     weights = builder.emit("running_weights", builder.value(node.operands[0]))
     return builder.emit("logcumsumexp", weights)
 
 
 def lower_running_matrix(builder: Lowering, node: RunningFunction) -> int:
-    """A matrix of which all entries are needed: the product with the identity matrix, row by
+    """Lower a matrix of which all entries are needed: the product with the identity matrix, row by
     row."""
     (x,) = node.operands
     *rest, count = range(x.order)
@@ -205,7 +205,7 @@ class Triangles:
     def _smaller(
         self, members: Sequence[int], old: set[int], ends: set[int], others: Sequence[int]
     ) -> int | None:
-        """One of some operands without the new indices that doesn't make a product larger."""
+        """Return an operand without the new indices that doesn't make a product larger."""
         limit = self._entries(self._kept(members, old))
         for j in others:
             free = ends.isdisjoint(self.subscripts[j])
@@ -311,7 +311,8 @@ class Triangles:
     def _mask(
         self, triangle: Operand, factor: Operand, labels: Indices, pair: tuple[int, int]
     ) -> tuple[int, Indices]:
-        """The last two axes are those of the triangle, in the order in which they come."""
+        """Mask the last two axes, which are those of the triangle, in the order in which they
+        come."""
         ordered = sorted(pair, key=labels.index)
         upper = ordered == list(pair)
         wanted = [*[i for i in labels if i not in pair], *ordered]

@@ -87,8 +87,8 @@ def _sum_in(core: Operand | None, uses: Mapping[Operand, int]) -> TensorAdd | No
 
 
 def _replaced(outer: Operand, inner: Operand, part: Operand) -> Operand:
-    """A product, or a view, with something else in the place of a factor; of the factor itself
-    that."""
+    """Rebuild a product, or a view, with something else in the place of a factor; a factor itself
+    becomes that."""
     if outer is inner:
         return part
     assert isinstance(outer, Einsum)

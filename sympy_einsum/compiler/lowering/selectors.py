@@ -53,12 +53,12 @@ class Embedded(NamedTuple):
 
 
 def distinct_labels(axes: Iterable[Axis]) -> Indices:
-    """Labels in the order in which they first occur."""
+    """Return labels in the order in which they first occur."""
     return tuple(dict.fromkeys(_labels(axes)))
 
 
 def whole(value: int, labels: Iterable[int]) -> Embedded:
-    """A value that has no zeros beside it, unless a label occurs twice."""
+    """Return a value that isn't zero-padded, unless a label occurs twice."""
     return Embedded(value, tuple([Axis(None, label) for label in labels]))
 
 
@@ -141,7 +141,7 @@ def lower_positions(builder: Lowering, node: Positions) -> int:
 
 
 def _windows(builder: Lowering, node: Positions) -> int:
-    """Rows start + Σ steps·i of the identity matrix at [i, ...]: windows over windows."""
+    """Emit rows start + Σ steps·i of the identity matrix at [i, ...]: windows over windows."""
     rows, length, start = builder.value(Delta(node.length)), node.length, node.start
     for step, count in reversed([*zip(node.steps, node.counts, strict=True)][2:]):
         reach = step * (count - 1)
@@ -153,7 +153,8 @@ def _windows(builder: Lowering, node: Positions) -> int:
 
 
 def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Embedded:
-    """Positions with their axes in some order, and a value in the place of the ones."""
+    """Lower affine selectors with their axes in some order, and a value in the place of the
+    ones."""
     source = range(len(node.steps))
     picked = Axis(cut_of(node), 0 if source else None)
     known = (*[Axis(None, label) for label in source], picked)
@@ -257,7 +258,7 @@ def _negated(builder: PlanBuilder, value: int) -> int | None:
 
 
 def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> int:
-    """Zeros of the type of some values."""
+    """Emit zeros of the type of some values."""
     values = [value if (own := _negated(builder, value)) is None else own for value in values]
     sources = [origin(builder.instructions, value) for value in values]
     return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))

@@ -107,7 +107,7 @@ class Windows:
         return self.builder.size(self.lengths[label])
 
     def _seen(self) -> None:
-        """Arrays of which all windows are needed are seen as arrays of windows."""
+        """View arrays of which all windows are needed as arrays of windows."""
         for k in reversed(self._windows()):
             window, labels = self.operands[k], self.subscripts[k]
             *source, target = labels
@@ -128,7 +128,7 @@ class Windows:
             del self.operands[k], self.subscripts[k]
 
     def _correlated(self) -> int | None:
-        """A correlation or a convolution of two vectors."""
+        """Emit a correlation or a convolution of two vectors."""
         self._multiply_vectors()
         self._place_vector()
         windows = self._windows()
@@ -166,7 +166,7 @@ class Windows:
         return self._flipped(value, self.lengths[result]) if steps[result] == -1 else value
 
     def _multiply_vectors(self) -> None:
-        """Vectors on one axis become one."""
+        """Multiply the vectors on one axis."""
         for labels in {own for own in self.subscripts if len(own) == 1}:
             places = [k for k, own in enumerate(self.subscripts) if own == labels]
             vectors = [self.operands[k] for k in places]

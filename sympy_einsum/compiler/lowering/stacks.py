@@ -55,12 +55,12 @@ def lower_stack_function(builder: Lowering, node: StackFunction) -> int:
 
 
 def lower_matrix_power(builder: Lowering, node: MatrixPower) -> int:
-    """In a call of the library, of block matrices where there are directions."""
+    """Lower to a call of the library, of block matrices where there are directions."""
     return builder.emit("matrix_power", *map(builder.value, node.operands), params=(node.exponent,))
 
 
 def _symmetric_part(builder: Lowering, matrices: Operand, value: int) -> int:
-    """(A + A') / 2."""
+    """Emit (A + A') / 2."""
     axes = list(range(matrices.order))
     transposed = builder.emit("transpose", value, params=((*axes[:-2], axes[-1], axes[-2]),))
     mean = (slot(0) + slot(1)) * Rational(1, 2)

@@ -18,7 +18,7 @@ from .views import has_stretched_axes, is_placed, narrow_value, placed_value
 
 
 def lower_sum(builder: Lowering, node: TensorAdd) -> int:
-    """A sum."""
+    """Lower a sum."""
     terms = list(terms_of(node, builder.uses, builder.put_off))
     places = [term for term in terms if is_placed(term)]
     if not places:
@@ -36,7 +36,7 @@ def lower_sum(builder: Lowering, node: TensorAdd) -> int:
 
 
 def _by_place(builder: Lowering, terms: Sequence[Embedded]) -> list[Embedded]:
-    """Placed values, those for one place added."""
+    """Group zero-padded values by their place, those for one place added."""
     values: dict[tuple[Axis, ...], list[int]] = {}
     for value, axes in terms:
         values.setdefault(axes, []).append(value)
@@ -71,8 +71,8 @@ def _dense_sum(builder: Lowering, terms: Sequence[Operand]) -> int:
 
 
 def _writable_sum(builder: Lowering, terms: Sequence[Operand]) -> tuple[int, bool]:
-    """A sum that is written to afterwards, and whether it is an array of its own, which an equal
-    sum elsewhere doesn't share."""
+    """Emit a sum that is written to afterwards; also tell whether it is an array of its own, which
+    an equal sum elsewhere doesn't share."""
     if len(terms) > tuning.MAX_SUMMANDS:
         return _running_total(builder, terms), False
     inputs, signs = _short(builder, terms)
@@ -98,8 +98,8 @@ def _short(builder: Lowering, terms: Sequence[Operand]) -> tuple[list[int], list
 
 
 def _running_total(builder: Lowering, terms: Sequence[Operand]) -> int:
-    """A long sum, term by term, so that none outlives the next; what is a factor of all of them
-    is multiplied once."""
+    """Emit a long sum, term by term, so that none outlives the next; a common factor is multiplied
+    once."""
     found = common_factor(terms)
     if found is not None:
         factor, rest = found

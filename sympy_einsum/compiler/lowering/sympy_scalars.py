@@ -112,7 +112,7 @@ class StockScalars:
         return Mul(*signs, exp(logarithm)) if node.is_Mul else log(Mul(*signs)) + logarithm
 
     def _whole(self, node: Expr) -> Expr:
-        """Conditions and the like: the node with the values inside replaced by slots."""
+        """Replace the values inside of a condition and the like by slots."""
         rule = {
             part: self._part(part).body
             for part in postorder([node], stock_children)
@@ -128,7 +128,7 @@ class StockScalars:
         return self._code[node]
 
     def _slotted(self, body: Expr) -> Slot:
-        """A slot for a scalar expression in slots."""
+        """Return a slot for a scalar expression in slots."""
         found = sorted(body.free_symbols, key=lambda s: s.place)
         if body in found:
             return body

@@ -13,7 +13,7 @@ from .selectors import Axis, Embedded, placed_ones, whole, written
 
 
 def lower_view(builder: Lowering, node: View) -> int:
-    """A scaled core on axes of its own and others."""
+    """Lower a scaled core on axes of its own and others."""
     if node.is_constant_fill:
         return builder.emit("full", _fill(builder, node), params=(node.shape,))
     placed = placed_view(builder, node)
@@ -49,7 +49,8 @@ def has_stretched_axes(node: View) -> bool:
 
 
 def narrow_value(builder: Lowering, node: Operand) -> int:
-    """A view without the leading axes along which it is constant, unless zeros are beside it."""
+    """Lower a view without the leading axes along which it is constant, unless it is
+    zero-padded."""
     placed = placed_view(builder, node)
     return placed.value if placed.is_whole else written(builder, placed, node.shape)
 
@@ -59,7 +60,7 @@ def _fill(builder: Lowering, node: Operand) -> int:
 
 
 def placed_view(builder: Lowering, node: Operand) -> Embedded:
-    """A view whose value has no leading axes along which it is constant."""
+    """Lower a view to a value that has no leading axes along which it is constant."""
     if node.core is None:
         return whole(_fill(builder, node), node.output)
     kept = [i for i in dict.fromkeys(node.output) if i in node.subscripts[-1]]

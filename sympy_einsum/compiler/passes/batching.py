@@ -50,7 +50,7 @@ def batched(plan: Plan) -> Plan:
 
 
 def _row(plan: Plan, step: Instruction) -> tuple[_RowProduct, int] | None:
-    """Of the product of a matrix with a row of another one: that of all rows, and which row."""
+    """Find the product with all rows of a matrix for that with one of its rows, and which row."""
     if step.op != "dot" or len(step.shape) != 1:
         return None
     is_left = len(plan.instructions[step.inputs[0]].shape) == 1

@@ -63,7 +63,7 @@ def _parts(plan: Plan, step: Instruction, uses: Counter[int]) -> _Factored | Non
 
 
 def _number(plan: Plan, terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | None:
-    """A number, maybe with another sign in some terms."""
+    """Return a number, maybe with another sign in some terms."""
     firsts = [plan.instructions[term.inputs[0]] for term in terms]
     numbers = [first.params[0] if first.op == "scalar" else S.NaN for first in firsts]
     if not all(number.is_Rational and abs(number) == abs(numbers[0]) for number in numbers):
@@ -77,7 +77,7 @@ def _number(plan: Plan, terms: Sequence[Instruction], signs: Sequence[int]) -> _
 
 
 def _tensor(terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | None:
-    """A factor of two terms; of a square it is the base."""
+    """Return a factor of two terms; of a square it is the base."""
     common = set(terms[0].inputs) & set(terms[1].inputs)
     if len(common) != 1 or len(terms) != 2:
         return None
@@ -143,7 +143,8 @@ def _is_term(plan: Plan, users: Sequence[int]) -> bool:
 
 
 def _with_negated(total: Instruction, negated: set[int]) -> Instruction:
-    """A sum of which some terms have become their opposites, beginning with one that is added."""
+    """Return a sum of which some terms have become their opposites, beginning with one that is
+    added."""
     pairs = zip(total.inputs, total.params[0], strict=True)
     terms = [(k, -sign if k in negated else sign) for k, sign in pairs]
     terms.sort(key=lambda term: -term[1])

@@ -11,7 +11,8 @@ from ..ir.plans import Plan, origin, origins
 
 
 def overwritten(plan: Plan) -> dict[int, int]:
-    """For each instruction that can work in place, the place of the operand to be overwritten.
+    """Return for each instruction that can work in place the place of the operand to be
+    overwritten.
 
     Only arrays of two axes and more: for vectors it doesn't pay, but in a running total. What is
     written to is kept, and not copied before.
@@ -46,7 +47,7 @@ def overwritten(plan: Plan) -> dict[int, int]:
 
 
 def _last_uses(plan: Plan) -> list[int]:
-    """For each instruction the last one that reads its memory, through views too."""
+    """Return for each instruction the last one that reads its memory, through views too."""
     last = [0] * len(plan.instructions)
     for k in plan.results:
         last[k] = len(plan.instructions)

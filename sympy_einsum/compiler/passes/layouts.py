@@ -114,12 +114,13 @@ class _Rewriter:
         return step.op in PRODUCTS and count > 1 and self.orders.of(number) == reversed_axes(count)
 
     def _transposed(self, number: int) -> int:
-        """A matrix, or a stack of some, transposed."""
+        """Transpose a matrix, or each of a stack."""
         value, axes = self.seen[number]
         return self._view(Seen(value, tuple([axes[k] for k in reversed_axes(len(axes))])))
 
     def _with_vector(self, inputs: Sequence[int]) -> list[int]:
-        """A matrix and a vector, in the order in which the matrix is taken as it lies in memory."""
+        """Return a matrix and a vector, in the order in which the matrix is taken as it lies in
+        memory."""
         for k in inputs:
             if self.seen[k].axes == (1, 0):
                 return [
@@ -136,8 +137,8 @@ class _Rewriter:
         return tuple([axes.index(axis) for axis in range(len(axes))])
 
     def _aligned(self, number: int, order: Sequence[int], whole: bool = False) -> int:
-        """An operand of something that is computed with its axes in some order; without axes of
-        length 1 in the front, unless it is to be whole."""
+        """Return an operand of something that is computed with its axes in some order; without axes
+        of length 1 in the front, unless it is to be whole."""
         value, axes = seen = self.seen[number]
         if axes == order and axes == tuple(range(len(axes))):
             return self._view(seen)

@@ -154,14 +154,15 @@ class MemoryOrders:
         return tuple([labels[axis] for axis in seen.axes if axis is not None])
 
     def _vote(self, seen: Seen, times: int) -> None:
-        """A vote for the axes in the order in which they are seen."""
+        """Vote for the axes in the order in which they are seen."""
         if len(seen.axes) > 1 and None not in seen.axes:
             entries = prod(map(self.size, self.plan.instructions[seen.value].shape))
             axes = tuple([axis for axis in seen.axes if axis is not None])
             self._votes.append((seen.value, axes, (times * entries, 0)))
 
     def _weigh_product(self, number: int, step: Instruction) -> None:
-        """A product of matrices takes them as they are; it reads best without transposes."""
+        """Weigh the axes of a product of matrices: it takes them as they are, and reads best
+        without transposes."""
         for k in step.inputs:
             value, axes = self._seen[k]
             own = self._own(value)
@@ -173,8 +174,9 @@ class MemoryOrders:
                     )
 
     def _weigh_product_by_rows(self, number: int, step: Instruction) -> None:
-        """The axis that is summed had better be the last one of both operands; where it isn't that
-        of an operand which lies in memory already, the other one comes first, and transposed."""
+        """Weigh the axes of a product by rows: the axis that is summed had better be the last one
+        of both operands; where it isn't that of an operand which lies in memory already, the other
+        one comes first, and transposed."""
         if len(step.shape) < 2:
             return
         natural = self._own(number)
@@ -194,7 +196,8 @@ class MemoryOrders:
                     self._votes.append((number, result, (0, 1)))
 
     def _weigh_reduction(self, step: Instruction, seen: Seen) -> None:
-        """Most libraries add up rows faster than the entries of each, above all of short ones."""
+        """Weigh the axes of a reduction: most libraries add up rows faster than the entries of
+        each, above all of short ones."""
         over, last = step.params[AXES[step.op]] or (), step.op in self.by_rows
         axes = sorted(range(len(seen.axes)), key=lambda k: (k in over) == last)
         moved = tuple([axis for axis in [seen.axes[k] for k in axes] if axis is not None])

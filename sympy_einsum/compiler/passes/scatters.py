@@ -54,7 +54,7 @@ def _scattered(plan: Plan, total: Instruction, uses: Mapping[int, int]) -> list[
 
 
 def _total(new: Rewriting, terms: Sequence[tuple[int, int]]) -> int:
-    """A sum with signs of values, of one shape if it begins with one that is taken away."""
+    """Emit a sum with signs, of values of one shape if it begins with one that is taken away."""
     terms = sorted(terms, key=lambda term: -term[1])
     values, signs = zip(*terms, strict=True)
     if signs[0] < 0:

@@ -68,7 +68,7 @@ class _Splitter(Rewriting):
         return self.apply(whole, *map(self._part, used))
 
     def _root(self, base: Expr) -> int:
-        """A square root, which its reciprocal elsewhere shares."""
+        """Emit a square root, which its reciprocal elsewhere shares."""
         number = self._part(base)
         if number not in self._roots:
             self._roots[number] = self.apply(slot(0) ** S.Half, number)

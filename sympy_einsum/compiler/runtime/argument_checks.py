@@ -8,10 +8,9 @@ from __future__ import annotations
 
 
 def checked_array(name, value, shape, asarray, error):
-    """An argument as an array of the order of its shape. Narrow and unsigned integers are widened,
-    whose sums and negatives wrap around; so are True and False, whose sum is an "or". Bytes are put
-    into the machine's order.
-    """
+    """Return an argument as an array of the order of its shape. Narrow and unsigned integers are
+    widened, whose sums and negatives wrap around; so are True and False, whose sum is an "or".
+    Bytes are put into the machine's order."""
     narrow = ("bool", "int8", "int16", "uint8", "uint16", "uint32", "uint64")
     listed = shape or hasattr(value, "__len__")
     if hasattr(value, "toarray"):
@@ -42,9 +41,8 @@ def checked_array(name, value, shape, asarray, error):
 
 
 def checked_integer(name, value, error, traced=False):
-    """An argument that is a length or a position as an integer of Python's; where ``traced``, one
-    that a library traces, whose value isn't known yet, stays as it is.
-    """
+    """Return an argument that is a length or a position as an integer of Python's; where
+    ``traced``, one that a library traces, whose value isn't known yet, stays as it is."""
     kind = str(getattr(value, "dtype", type(value).__name__))
     is_number = not getattr(value, "shape", ()) and "bool" not in kind
     try:

@@ -9,8 +9,8 @@ import numpy as xp
 
 
 def cofactors(X, order, *directions):
-    """The derivative of det of some order, at a singular matrix too, by its singular values. All
-    pairs of axes but the first are multiplied by the directions, if there are any."""
+    """Return the derivative of det of some order, at a singular matrix too, by its singular values.
+    All pairs of axes but the first are multiplied by the directions, if there are any."""
     U, s, V = xp.linalg.svd(X)
     *stack, n = s.shape
     size = n ** (order - 1)
@@ -53,7 +53,7 @@ def cofactors(X, order, *directions):
 
 
 def derivative_along(function, X, *directions):
-    """The derivative of a function of a matrix: a block of that of a block matrix."""
+    """Return the derivative of a function of a matrix: a block of that of a block matrix."""
     n, M = X.shape[-1], X
 
     def block(A, B, C, D):
@@ -68,7 +68,7 @@ def derivative_along(function, X, *directions):
 
 
 def peak(x, axis=None):
-    """The largest entries, 0 where those are infinite."""
+    """Return the largest entries, 0 where those are infinite."""
     if not x.size:
         return xp.exp(x).sum(axis=axis, keepdims=True)
     top = x.max(axis=axis, keepdims=True)
@@ -76,14 +76,15 @@ def peak(x, axis=None):
 
 
 def log_total(weights, total, axis=None):
-    """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
+    """Return the logarithm of a sum of weights, the largest of which are 1, the others maybe
+    tiny."""
     top = weights == 1
     rest = xp.where(top, 0, weights).sum(axis=axis)
     return xp.log1p(rest + (xp.where(top, weights, 0).sum(axis=axis) - 1))
 
 
 def logsumexp(x, axis=None):
-    """log(sum(exp(x))) without overflow."""
+    """Return log(sum(exp(x))) without overflow."""
     if not x.size:
         return xp.log(xp.exp(x).sum(axis=axis))
     top = x.max(axis=axis, keepdims=True)
@@ -92,7 +93,7 @@ def logsumexp(x, axis=None):
 
 
 def softmax(x, axis=None):
-    """exp(x) / sum(exp(x)) without overflow."""
+    """Return exp(x) / sum(exp(x)) without overflow."""
     if not x.size:
         return xp.exp(x)
     weights = xp.exp(x - x.max(axis=axis, keepdims=True))
@@ -100,7 +101,7 @@ def softmax(x, axis=None):
 
 
 def lagged_cumsum(x, axis, backwards, lag, count):
-    """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
+    """Return running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
     x, n = xp.moveaxis(x, axis, -1), x.shape[axis]
     x = xp.pad(x[..., ::-1] if backwards else x, [(0, 0)] * (x.ndim - 1) + [(1, 0)])
     positions = n - lag - xp.arange(count) if backwards else xp.arange(1 - lag, count + 1 - lag)
@@ -108,7 +109,7 @@ def lagged_cumsum(x, axis, backwards, lag, count):
 
 
 def mirrored(x, larger):
-    """x at the larger of two positions on the last axis, or at the smaller."""
+    """Return x at the larger of two positions on the last axis, or at the smaller."""
     places = xp.arange(x.shape[-1])
     first, second = x[..., :, None], x[..., None, :]
     is_first = places[:, None] >= places if larger else places[:, None] <= places
@@ -116,15 +117,15 @@ def mirrored(x, larger):
 
 
 def running_products(x, backwards):
-    """1 and the running products along the last axis, or those from its end and 1."""
+    """Return 1 and the running products along the last axis, or those from its end and 1."""
     x = xp.flip(x, (-1,)) if backwards else x
     total = xp.concatenate([xp.ones_like(x.sum(-1))[..., None], x.cumprod(-1)], -1)
     return xp.flip(total, (-1,)) if backwards else total
 
 
 def recurrence(x, b, backwards):
-    """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis, in pieces of twice the length again and
-    again; backwards y[j] = x[j] y[j + 1] + b[j]."""
+    """Solve y[j] = x[j - 1] y[j - 1] + b[j] along the last axis, by doubling; backwards y[j] = x[j]
+    y[j + 1] + b[j]."""
     if backwards:
         return xp.flip(recurrence(xp.flip(x, (-1,)), xp.flip(b, (-1,)), False), (-1,))
     b = b + xp.zeros_like(x.sum(-1))[..., None]
@@ -139,8 +140,7 @@ def recurrence(x, b, backwards):
 
 
 def running_weights(x):
-    """x and log(cumsum(exp(x))) along the last axis without overflow, in pieces of twice the length
-    again and again."""
+    """Return x and log(cumsum(exp(x))) along the last axis without overflow, by doubling."""
     y, size = x + 0.0, 1
     while size < y.shape[-1]:
         later = xp.logaddexp(y[..., size:], y[..., :-size])
@@ -150,13 +150,13 @@ def running_weights(x):
 
 
 def logcumsumexp(weights):
-    """log(cumsum(exp(x))) of the x that has such weights."""
+    """Return log(cumsum(exp(x))) of the x that has such weights."""
     return weights[1]
 
 
 def running_mean(weights, c, backwards):
-    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of x and y = log(cumsum(
-    exp(x)))."""
+    """Return sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of x and y =
+    log(cumsum(exp(x)))."""
     x, y = weights
     finite = xp.where(y == -xp.inf, 0, y)
     weights, ratio = xp.exp(x - finite), xp.exp(y[..., :-1] - finite[..., 1:])
@@ -166,7 +166,7 @@ def running_mean(weights, c, backwards):
 
 
 def share(x, top, axis=None):
-    """Where x is the largest, or smallest, over how often it is."""
+    """Return where x is the extremum, divided by how often it is."""
     hits = (x == top).astype(xp.result_type(x, 0.0))
     return hits / hits.sum(axis=axis, keepdims=True)
 
@@ -198,31 +198,32 @@ def from_spectrum(x, y, length, count, weighted):
 
 
 def twins(z, length, factor):
-    """A factor for the frequencies of real numbers that stand for their conjugates too."""
+    """Return a factor for the frequencies of real numbers that stand for their conjugates too."""
     k = xp.arange(z.shape[-1])
     alone = (k == 0) | (2 * k == length)
     return xp.where(alone, 1, factor).astype(z.real.dtype)
 
 
 def last_equal(x, best, axis):
-    """The positions of the last entries so far that are equal to others."""
+    """Return the positions of the last entries so far that are equal to others."""
     places = xp.arange(x.shape[axis]).reshape([-1] + [1] * (x.ndim - 1 - axis))
     return xp.maximum.accumulate(xp.where(x == best, places, 0), axis=axis)
 
 
 def one_hot(positions, length, dtype):
-    """Ones at positions on a last axis, which may be counted from its end."""
+    """Return ones at positions on a last axis, which may be counted from its end."""
     places = xp.asarray(positions)[..., None] % length
     return (places == xp.arange(length)).astype(dtype)
 
 
 def correlate(x, w):
-    """Scalar products of a vector with all pieces of a longer one; NumPy exchanges a longer w."""
+    """Return scalar products of a vector with all pieces of a longer one; NumPy exchanges a longer
+    w."""
     return xp.correlate(x, w, "valid")[: max(len(x) - len(w) + 1, 0)]
 
 
 def windows(x, axis, start, steps, counts):
-    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
+    """Return the entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
     i, k = xp.arange(counts[0])[:, None], xp.arange(counts[1])
     found = xp.take(x, (start + steps[0] * i + steps[1] * k).reshape(-1), axis)
     return found.reshape((*x.shape[:axis], *counts, *x.shape[axis + 1 :]))

@@ -7,20 +7,20 @@ from cupyx.scipy import linalg as cupy_linalg
 
 
 def last_equal(x, best, axis):
-    """The positions of the last entries so far that are equal to others."""
+    """Return the positions of the last entries so far that are equal to others."""
     places = cp.arange(x.shape[axis]).reshape([-1] + [1] * (x.ndim - 1 - axis))
     return running(cp.maximum, cp.where(x == best, places, 0), axis=axis)
 
 
 def matrix_exp(X):
-    """The exponential of each matrix; CuPy takes one at a time."""
+    """Return the exponential of each matrix; CuPy takes one at a time."""
     if X.ndim == 2:
         return cupy_linalg.expm(X)
     return cp.stack([matrix_exp(part) for part in X]) if X.size else X + 0.0
 
 
 def running(function, x, axis):
-    """A function accumulated along an axis, by doubling."""
+    """Return a function accumulated along an axis, by doubling."""
     x, step = cp.moveaxis(x, axis, 0), 1
     while step < len(x):
         x = cp.concatenate([x[:step], function(x[step:], x[:-step])])
@@ -29,7 +29,7 @@ def running(function, x, axis):
 
 
 def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+    """Add values to zeros at positions on the first axes, also at repeated ones."""
     order = max(map(cp.ndim, positions))
     total = cp.zeros((*lengths, *values.shape[order:]), values.dtype)
     cp.add.at(total, positions, values)

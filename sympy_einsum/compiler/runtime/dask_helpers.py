@@ -9,7 +9,7 @@ from scipy import special
 
 
 def reshaped(x, shape):
-    """The entries in C order; Dask merges axes and splits them, one after the other."""
+    """Return the entries in C order; Dask merges axes and splits them, one after the other."""
     try:
         return da.reshape(x, shape)
     except NotImplementedError:
@@ -17,19 +17,19 @@ def reshaped(x, shape):
 
 
 def select(conditions, values, default=float("nan")):
-    """The value of the first condition that holds."""
+    """Return the value of the first condition that holds."""
     for condition, value in zip(reversed(conditions), reversed(values), strict=True):
         default = value if condition is True else da.where(condition, value, default)
     return default
 
 
 def polygamma(n, x):
-    """SciPy's function of this name, lazily."""
+    """Return SciPy's function of this name, lazily."""
     return da.map_blocks(lambda block: special.polygamma(n, block), da.asarray(x), dtype=float)
 
 
 def sici(x):
-    """The two values of SciPy's function of this name, lazily."""
+    """Return the two values of SciPy's function of this name, lazily."""
     return [
         da.map_blocks(lambda block, k=k: special.sici(block)[k], da.asarray(x), dtype=float)
         for k in range(2)
@@ -37,7 +37,7 @@ def sici(x):
 
 
 def airy(x):
-    """The four values of SciPy's function of this name, lazily."""
+    """Return the four values of SciPy's function of this name, lazily."""
     return [
         da.map_blocks(lambda block, k=k: special.airy(block)[k], da.asarray(x), dtype=float)
         for k in range(4)
@@ -45,7 +45,7 @@ def airy(x):
 
 
 def take(x, axis, *positions):
-    """Entries at positions along axes from one on, lazily; x becomes one chunk."""
+    """Return entries at positions along axes from one on, lazily; x becomes one chunk."""
     shape = np.broadcast_shapes(*[place.shape for place in positions])
     shape = x.shape[:axis] + shape + x.shape[axis + len(positions) :]
     function = dask.delayed(lambda x, *places: x[(slice(None),) * axis + places])
@@ -53,7 +53,7 @@ def take(x, axis, *positions):
 
 
 def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes, lazily, as one chunk."""
+    """Add values to zeros at positions on the first axes, lazily, as one chunk."""
     shape = (*lengths, *values.shape[max(place.ndim for place in positions) :])
 
     def added(values, *positions):
@@ -65,7 +65,7 @@ def scatter(values, lengths, *positions):
 
 
 def in_one_chunk(function, X, order, *more):
-    """A function of matrices as wholes, lazily, that gives an array of some order."""
+    """Return a function of matrices as wholes, lazily, that gives an array of some order."""
     axes = {"new_axis": [*range(2, order)], "chunks": X.shape * (order // 2)} if order > 2 else {}
     if order < 2:
         axes = {"drop_axis": [*range(order, 2)], "chunks": (2,) * order}
@@ -74,7 +74,7 @@ def in_one_chunk(function, X, order, *more):
 
 
 def solved(X, Y):
-    """inv(X) @ Y, lazily: X as one chunk, the columns of Y as they are chunked."""
+    """Return inv(X) @ Y, lazily: X as one chunk, the columns of Y as they are chunked."""
     X, Y = da.asarray(X).rechunk(-1), da.asarray(Y).rechunk({0: -1})
     kind, second = np.result_type(X.dtype, Y.dtype, 0.0), "jk"[: Y.ndim]
     pairs = X, "ij", Y, second
@@ -84,7 +84,8 @@ def solved(X, Y):
 
 
 def of_each_matrix(function, stacks, tail):
-    """A function of each matrix of stacks, lazily: matrices as wholes, stacks in their chunks."""
+    """Return a function of each matrix of stacks, lazily: matrices as wholes, stacks in their
+    chunks."""
     order = max(X.ndim for X in stacks) - 2
     batch = tuple(range(order))
     pairs, kind = [], np.result_type(*[X.dtype for X in stacks], 0.0)
@@ -94,7 +95,7 @@ def of_each_matrix(function, stacks, tail):
 
 
 def in_blocks(function, batch, tail, pairs, kind):
-    """A function of blocks that adds axes of some lengths."""
+    """Return a function of blocks that adds axes of some lengths."""
     new = {-1 - k: length for k, length in enumerate(tail)}
     empty = np.empty((0,) * (len(batch) + len(new)), kind)
     options = {"new_axes": new, "concatenate": True, "dtype": kind, "meta": empty}
@@ -102,26 +103,27 @@ def in_blocks(function, batch, tail, pairs, kind):
 
 
 def decomposed(function, X):
-    """A decomposition of each matrix of a stack, lazily: blocks of all arrays, and their type."""
+    """Return a decomposition of each matrix of a stack, lazily: blocks of all arrays, and their
+    type."""
     return of_each_matrix(function, (X,), ()), np.result_type(X.dtype, 0.0)
 
 
 def part(found, place, tail):
-    """One of the arrays of a decomposition."""
+    """Return one of the arrays of a decomposition."""
     blocks, kind = found
     batch = tuple(range(blocks.ndim))
     return in_blocks(lambda arrays: arrays[place], batch, tail, [blocks, batch], kind)
 
 
 def slid(function, x, w, count):
-    """A function of two vectors as wholes, lazily."""
+    """Return a function of two vectors as wholes, lazily."""
     kind = np.result_type(x.dtype, w.dtype)
     pairs = "k", x, "i", w, "j"
     return da.blockwise(function, *pairs, new_axes={"k": count}, concatenate=True, dtype=kind)
 
 
 def diagonal(subscripts, X):
-    """Diagonals of repeated indices, lazily: axes that share an index become one chunk."""
+    """Return diagonals of repeated indices, lazily: axes that share an index become one chunk."""
     labels, kept = subscripts.split("->")
     X = X.rechunk({k: -1 for k, label in enumerate(labels) if labels.count(label) > 1})
     for label in kept:

@@ -9,7 +9,8 @@ from .array_helpers import peak
 
 
 def recurrence(x, b, backwards):
-    """y[j] = x[j - 1] y[j - 1] + b[j] on the last axis; backwards y[j] = x[j] y[j + 1] + b[j]."""
+    """Solve y[j] = x[j - 1] y[j - 1] + b[j] on the last axis; backwards y[j] = x[j] y[j + 1] +
+    b[j]."""
     pad = [(0, 0)] * (x.ndim - 1) + [(0, 1) if backwards else (1, 0)]
     x, b = jnp.broadcast_arrays(jnp.pad(x, pad), b)
     if not b.size:
@@ -22,8 +23,8 @@ def recurrence(x, b, backwards):
 
 
 def running_weights(x):
-    """x and log(cumsum(exp(x))) along the last axis without overflow; exp(x - top) and its running
-    sum, and whether these vanish nowhere."""
+    """Return x and log(cumsum(exp(x))) along the last axis without overflow; exp(x - top) and its
+    running sum, and whether these vanish nowhere."""
     x = x + 0.0
     first = jnp.exp(x[..., :1] - peak(x, axis=-1))
     is_plain = (first > jnp.finfo(x.dtype).tiny ** 0.8).all()
@@ -40,8 +41,8 @@ def running_weights(x):
 
 
 def running_mean(weights, c, backwards):
-    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has such
-    weights and y = log(cumsum(exp(x)))."""
+    """Return sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has
+    such weights and y = log(cumsum(exp(x)))."""
     x, y, weights, total, is_plain = weights
 
     def plain():
@@ -60,8 +61,8 @@ def running_mean(weights, c, backwards):
 
 
 def product_of_transposed(X, Y):
-    """X.T @ Y. On processors XLA has a fast product since JAX 0.10, of which the left operand lies
-    in rows: X is written out so, where Y has enough columns to pay for it."""
+    """Return X.T @ Y. On processors XLA has a fast product since JAX 0.10 if the left operand is
+    stored by rows: X is transposed in memory, where Y has enough columns to pay for it."""
     is_narrow = X.ndim < 2 or Y.ndim < 2 or Y.shape[1] < 32
     if is_narrow or jax.default_backend() != "cpu" or jax.__version_info__ < (0, 10):
         return X.T @ Y
@@ -69,49 +70,49 @@ def product_of_transposed(X, Y):
 
 
 def factored(X, definite):
-    """Cholesky's lower factor of a definite matrix, nan for one that isn't; else LU's factors in
-    one array, and the rows that were exchanged."""
+    """Return Cholesky's lower factor of a definite matrix, nan for one that isn't; else LU's
+    factors in one array, and the rows that were exchanged."""
     return (jnp.linalg.cholesky(X), None) if definite else jax.scipy.linalg.lu_factor(X)
 
 
 def solved(factors, B, transposed):
-    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    """Return inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     if factors[1] is None:
         return jax.scipy.linalg.cho_solve((factors[0], True), B)
     return jax.scipy.linalg.lu_solve(factors, B, trans=int(transposed))
 
 
 def inverted(factors):
-    """The inverse of a matrix that is factored."""
+    """Return the inverse of a matrix that is factored."""
     return solved(factors, jnp.eye(len(factors[0]), dtype=factors[0].dtype), False)
 
 
 def log_determinant(factors):
-    """log |det X| of a matrix that is factored."""
+    """Return log |det X| of a matrix that is factored."""
     sizes = jnp.log(jnp.abs(factors[0].diagonal())).sum()
     return 2 * sizes if factors[1] is None else sizes
 
 
 def turns(exchanged):
-    """The sign of an exchange of rows."""
+    """Return the sign of an exchange of rows."""
     return 1 - 2 * ((exchanged != jnp.arange(len(exchanged))).sum() % 2)
 
 
 def signed_log_determinant(factors):
-    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
     sign = jnp.sign(factors[0].diagonal()).prod()
     sign = sign**2 if factors[1] is None else sign * turns(factors[1])
     return sign, log_determinant(factors)
 
 
 def determinant(factors):
-    """The determinant of a matrix that is factored."""
+    """Return the determinant of a matrix that is factored."""
     product = factors[0].diagonal().prod()
     return product**2 if factors[1] is None else product * turns(factors[1])
 
 
 def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes, also at repeated ones."""
+    """Add values to zeros at positions on the first axes, also at repeated ones."""
     order = max(map(jnp.ndim, positions))
     total = jnp.zeros((*lengths, *values.shape[order:]), values.dtype)
     return total.at[positions].add(values)

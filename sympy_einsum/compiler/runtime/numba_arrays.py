@@ -14,7 +14,7 @@ from .stubs import compiled
 
 @compiled
 def make_finite(x):
-    """0 for what isn't finite."""
+    """Replace the entries that aren't finite by 0."""
     for k in range(x.size):
         if not np.isfinite(x[k]):
             x[k] = 0
@@ -22,7 +22,7 @@ def make_finite(x):
 
 @compiled
 def matmul(A, B):
-    """The products of two stacks of matrices."""
+    """Return the products of two stacks of matrices."""
     total = np.empty((max(A.shape[0], B.shape[0]), A.shape[1], B.shape[2]), A.dtype)
     for k in range(total.shape[0]):
         np.dot(A[k % A.shape[0]], B[k % B.shape[0]], total[k])
@@ -31,7 +31,7 @@ def matmul(A, B):
 
 @compiled
 def cumsum(x, backwards):
-    """Running sums along the middle axis, or those from its end."""
+    """Return running sums along the middle axis, or those from its end."""
     total = x.copy()
     count = x.shape[1]
     for i in range(x.shape[0]):
@@ -44,7 +44,7 @@ def cumsum(x, backwards):
 
 @compiled
 def lagged_cumsum(x, backwards, lag, count):
-    """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
+    """Return running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
     sums = cumsum(x, backwards)
     length = x.shape[1]
     total = np.zeros((x.shape[0], count, x.shape[2]), x.dtype)
@@ -57,7 +57,7 @@ def lagged_cumsum(x, backwards, lag, count):
 
 @compiled
 def cummax(x):
-    """The largest entries so far along the middle axis."""
+    """Return the largest entries so far along the middle axis."""
     total = x.copy()
     for i in range(x.shape[0]):
         for j in range(1, x.shape[1]):
@@ -68,7 +68,7 @@ def cummax(x):
 
 @compiled
 def cummin(x):
-    """The smallest entries so far along the middle axis."""
+    """Return the smallest entries so far along the middle axis."""
     total = x.copy()
     for i in range(x.shape[0]):
         for j in range(1, x.shape[1]):
@@ -79,7 +79,7 @@ def cummin(x):
 
 @compiled
 def sort(x):
-    """The entries along the middle axis in order."""
+    """Return the entries along the middle axis in order."""
     total = x.copy()
     for i in range(x.shape[0]):
         for k in range(x.shape[2]):
@@ -89,7 +89,8 @@ def sort(x):
 
 @compiled
 def argsort(x):
-    """The positions of the entries along the middle axis in order; equal ones stay in theirs."""
+    """Return the positions of the entries along the middle axis in order; equal ones stay in
+    theirs."""
     total = np.empty(x.shape, np.int64)
     for i in range(x.shape[0]):
         for k in range(x.shape[2]):
@@ -99,7 +100,8 @@ def argsort(x):
 
 @compiled
 def argmax(x):
-    """The position of the largest entry along the middle axis, or of the first that is none."""
+    """Return the position of the largest entry along the middle axis, or of the first that is
+    none."""
     if x.shape[1] == 0:
         raise ValueError("no entries to take the extremum of")
     total = np.zeros((x.shape[0], 1, x.shape[2]), np.int64)
@@ -114,13 +116,14 @@ def argmax(x):
 
 @compiled
 def argmin(x):
-    """The position of the smallest entry along the middle axis, or of the first that is none."""
+    """Return the position of the smallest entry along the middle axis, or of the first that is
+    none."""
     return argmax(-x)
 
 
 @compiled
 def last_equal(x, best):
-    """The positions of the last entries so far that are equal to others."""
+    """Return the positions of the last entries so far that are equal to others."""
     total = np.zeros(x.shape, np.int64)
     for i in range(x.shape[0]):
         for j in range(1, x.shape[1]):
@@ -132,19 +135,19 @@ def last_equal(x, best):
 
 @compiled
 def argcummax(x):
-    """The positions of the largest entries so far."""
+    """Return the positions of the largest entries so far."""
     return last_equal(x, cummax(x))
 
 
 @compiled
 def argcummin(x):
-    """The positions of the smallest entries so far."""
+    """Return the positions of the smallest entries so far."""
     return last_equal(x, cummin(x))
 
 
 @compiled
 def cumprod(x):
-    """The running products of rows."""
+    """Return the running products of rows."""
     total = x.copy()
     for i in range(x.shape[0]):
         for j in range(1, x.shape[1]):
@@ -154,7 +157,7 @@ def cumprod(x):
 
 @compiled
 def running_products(x, backwards):
-    """1 and the running products of rows, or those from their ends and 1."""
+    """Return 1 and the running products of rows, or those from their ends and 1."""
     rows, n = x.shape
     total = np.ones((rows, n + 1), x.dtype)
     for i in range(rows):
@@ -168,7 +171,7 @@ def running_products(x, backwards):
 
 @compiled
 def recurrence(x, b, backwards):
-    """y[j] = x[j - 1] y[j - 1] + b[j] of rows; backwards y[j] = x[j] y[j + 1] + b[j]."""
+    """Solve y[j] = x[j - 1] y[j - 1] + b[j] of rows; backwards y[j] = x[j] y[j + 1] + b[j]."""
     rows, n = max(x.shape[0], b.shape[0]), b.shape[1]
     total = np.empty((rows, n), b.dtype)
     for i in range(rows):
@@ -186,8 +189,8 @@ def recurrence(x, b, backwards):
 
 @compiled
 def running_weights(x):
-    """x, log(cumsum(exp(x))), exp(x - top) and cumsum(exp(x - top)) of rows, without overflow; the
-    last two are empty where they would vanish."""
+    """Return x, log(cumsum(exp(x))), exp(x - top) and cumsum(exp(x - top)) of rows, without
+    overflow; the last two are empty where they would vanish."""
     weights, total, logs = np.empty_like(x), np.empty_like(x), np.empty_like(x)
     is_plain = True
     for i in range(x.shape[0]):
@@ -214,14 +217,14 @@ def running_weights(x):
 
 @compiled
 def logcumsumexp(weights):
-    """log(cumsum(exp(x))) of the x that has such weights."""
+    """Return log(cumsum(exp(x))) of the x that has such weights."""
     return weights[1]
 
 
 @compiled
 def running_mean(weights, c, backwards):
-    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of rows x and y = log(
-    cumsum(exp(x)))."""
+    """Return sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of rows x and y =
+    log(cumsum(exp(x)))."""
     x, y, plain, sums = weights
     rows, n = max(x.shape[0], c.shape[0]), c.shape[1]
     total = np.empty((rows, n), c.dtype)
@@ -259,7 +262,7 @@ def running_mean(weights, c, backwards):
 
 @compiled
 def correlate(x, w):
-    """Scalar products of a vector with all pieces of a longer one."""
+    """Return scalar products of a vector with all pieces of a longer one."""
     total = np.zeros(max(x.size - w.size + 1, 0), x.dtype)
     for k in range(w.size):
         for i in range(total.size):
@@ -269,7 +272,7 @@ def correlate(x, w):
 
 @compiled
 def convolve(x, w):
-    """The convolution of two vectors."""
+    """Return the convolution of two vectors."""
     if x.size == 0 or w.size == 0:
         raise ValueError("a convolution needs entries")
     total = np.zeros(x.size + w.size - 1, x.dtype)

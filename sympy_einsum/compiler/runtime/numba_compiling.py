@@ -12,11 +12,11 @@ inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
 
 @numba.njit(fastmath={"reassoc"})
 def add(a, b):
-    """a + b as a step of a sum, which may be added up in several parts at once."""
+    """Return a + b as a step of a sum, which may be added up in several parts at once."""
     return a + b
 
 
 @numba.njit(fastmath={"nnan", "nsz"})
 def larger(a, b):
-    """The larger one of two numbers; any, if one is none."""
+    """Return the larger one of two numbers; either, if one is nan."""
     return a if a > b else b

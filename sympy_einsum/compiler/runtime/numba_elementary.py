@@ -16,7 +16,7 @@ from .stubs import inlined
 
 @inlined
 def exponent_parts(x):
-    """Of x = k log 2 + r: exp(r) - 1, and two factors of 2**k."""
+    """Return of x = k log 2 + r: exp(r) - 1, and two factors of 2**k."""
     k = np.floor(x * 1.4426950408889634 + 0.5)
     r = x - k * 6.93145751953125e-1
     r = r - k * 1.42860682030941723212e-6
@@ -34,7 +34,7 @@ def exponent_parts(x):
 
 @inlined
 def exp(x):
-    """The exponential function."""
+    """Return the exponential function."""
     y = 710.0 if x > 710.0 else -750.0 if x < -750.0 else x
     e, a, b = exponent_parts(np.float64(y))
     return (1.0 + e) * a * b
@@ -42,7 +42,7 @@ def exp(x):
 
 @inlined
 def expm1(x):
-    """exp(x) - 1."""
+    """Return exp(x) - 1."""
     y = 710.0 if x > 710.0 else -60.0 if x < -60.0 else x
     e, a, b = exponent_parts(np.float64(y))
     z = e * a * b + (a * b - 1.0) if y < 60.0 else (1.0 + e) * a * b
@@ -51,14 +51,14 @@ def expm1(x):
 
 @inlined
 def tanh(x):
-    """The hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     t = expm1(-2.0 * abs(x))
     return math.copysign(t / (t + 2.0), x) if abs(x) > 1e-20 or x != x else x
 
 
 @inlined
 def log(x):
-    """The natural logarithm."""
+    """Return the natural logarithm."""
     is_tiny = x < 2.2250738585072014e-308
     y = x * 18014398509481984.0 if is_tiny else x
     bits = np.float64(y).view(np.int64) + (0x3FF0000000000000 - 0x3FE6A09E667F3BCD)
@@ -82,7 +82,7 @@ def log(x):
 
 @inlined
 def log1p(x):
-    """log(1 + x)."""
+    """Return log(1 + x)."""
     total = 1.0 + x
     lost = (x - (total - 1.0)) / total
     value = log(total) + (lost if 0 < total < np.inf else 0.0)

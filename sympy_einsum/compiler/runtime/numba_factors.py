@@ -40,7 +40,7 @@ potri = by_address(cython_lapack.__name__, "potri", 5)
 
 @compiled
 def with_upper(A):
-    """Writes the lower triangle of a matrix over the upper one, in pieces that fit the cache."""
+    """Copy the lower triangle of a matrix to the upper one, in blocks that fit the cache."""
     n = A.shape[0]
     for top in range(0, n, 32):
         for left in range(0, top + 1, 32):
@@ -52,8 +52,8 @@ def with_upper(A):
 
 @extending.intrinsic
 def at(context, value):
-    """Where the entries of an array begin, which lie in C order, or where a number is put.
-    An array of which only that is needed is freed at once."""
+    """Return the address of the entries of an array in C order, or of a number on the stack. An
+    array of which nothing else is used is freed at once."""
     if isinstance(value, numba.types.Array) and value.layout != "C":
         raise numba.errors.TypingError("an array isn't in C order")
 
@@ -69,7 +69,7 @@ def at(context, value):
 
 @compiled
 def product(A, B, left, right):
-    """A @ B; of the transpose of A for left, and of that of B for right."""
+    """Return A @ B, with A transposed for left, and B for right."""
     m, k = (A.shape[1], A.shape[0]) if left else (A.shape[0], A.shape[1])
     n = B.shape[0] if right else B.shape[1]
     total = np.empty((m, n), dtype)
@@ -98,7 +98,7 @@ def product(A, B, left, right):
 
 @compiled
 def matrix_by_vector(A, x, transposed):
-    """A @ x, or A.T @ x."""
+    """Return A @ x, or A.T @ x."""
     m, n = A.shape
     total = np.empty(n if transposed else m, dtype)
     for i in range(total.size):
@@ -122,7 +122,7 @@ def matrix_by_vector(A, x, transposed):
 
 @compiled
 def gram(A, transposed):
-    """A @ A.T, or A.T @ A, of which one half is computed."""
+    """Return A @ A.T, or A.T @ A, of which one half is computed."""
     k, n = (A.shape[0], A.shape[1]) if transposed else (A.shape[1], A.shape[0])
     total = np.empty((n, n), dtype)
     for i in range(n):
@@ -166,7 +166,7 @@ def factored(X, definite):
 
 @compiled
 def by_triangle(factor, B, lower, transposed, unit):
-    """Writes inv(T) @ B over B, for a triangle T of a factor, or its transpose; with ones on the
+    """Write inv(T) @ B over B, for a triangle T of a factor, or its transpose; with ones on the
     diagonal for ``unit``."""
     if B.size == 0:
         return
@@ -194,7 +194,7 @@ def by_triangle(factor, B, lower, transposed, unit):
 
 @compiled
 def exchange_rows(X, exchanged, backwards):
-    """The exchanges of LU in the rows of a matrix."""
+    """Apply the row exchanges of LU to a matrix, in place."""
     n = exchanged.size
     for k in range(n):
         i = n - 1 - k if backwards else k
@@ -205,7 +205,7 @@ def exchange_rows(X, exchanged, backwards):
 
 @compiled
 def solved(factors, B, transposed):
-    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    """Return inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     factor, exchanged, singular, _ = factors
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
@@ -224,7 +224,7 @@ def solved(factors, B, transposed):
 
 @compiled
 def inverted(factors):
-    """The inverse of a matrix that is factored."""
+    """Return the inverse of a matrix that is factored."""
     factor, exchanged, singular, _ = factors
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
@@ -241,7 +241,7 @@ def inverted(factors):
 
 @compiled
 def determinant(factors):
-    """The determinant of a matrix that is factored."""
+    """Return the determinant of a matrix that is factored."""
     factor, exchanged, _, _ = factors
     total = dtype(1)
     for i in range(factor.shape[0]):
@@ -255,7 +255,7 @@ def determinant(factors):
 
 @compiled
 def log_determinant(factors):
-    """log |det X| of a matrix that is factored."""
+    """Return log |det X| of a matrix that is factored."""
     factor, exchanged, _, failed = factors
     if failed:
         raise np.linalg.LinAlgError("Matrix is not positive definite")
@@ -267,7 +267,7 @@ def log_determinant(factors):
 
 @compiled
 def signed_log_determinant(factors):
-    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
     factor, exchanged, singular, _ = factors
     found = np.ones(2, factor.dtype)
     for i in range(exchanged.size):

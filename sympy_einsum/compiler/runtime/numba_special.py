@@ -18,7 +18,8 @@ from .stubs import compiled
 
 
 def special_in_c(name, signature):
-    """A function of SciPy for compiled code; of those for several types the one of such types."""
+    """Return a function of SciPy for compiled code; of those for several types the one of such
+    types."""
     kinds = {
         **{"void": numba.types.void, "double": numba.types.float64},
         **{"double *": numba.types.voidptr, "int __pyx_skip_dispatch": numba.types.int32},
@@ -91,7 +92,7 @@ digamma = psi
 
 @compiled
 def spherical_jn(n, x):
-    """The spherical Bessel function."""
+    """Return the spherical Bessel function."""
     size = abs(np.float64(x))
     if size == 0 or size == np.inf:
         return dtype(1.0 if n == 0 and size == 0 else 0.0)
@@ -101,7 +102,7 @@ def spherical_jn(n, x):
 
 @compiled
 def spherical_yn(n, x):
-    """The spherical Bessel function of the second kind."""
+    """Return the spherical Bessel function of the second kind."""
     z = np.float64(x)
     below, value = np.sin(z) / z, -np.cos(z) / z
     for k in range(n):
@@ -112,7 +113,7 @@ def spherical_yn(n, x):
 
 @compiled
 def spherical_in(n, x):
-    """The modified spherical Bessel function of the first kind."""
+    """Return the modified spherical Bessel function of the first kind."""
     size = abs(np.float64(x))
     value = np.inf if size == np.inf else np.sqrt(0.5 * np.pi) / np.sqrt(size) * iv(n + 0.5, size)
     value = value if size != 0 else 1.0 if n == 0 else 0.0
@@ -121,7 +122,7 @@ def spherical_in(n, x):
 
 @compiled
 def zeta(s, a=1.0):
-    """The zeta function of Hurwitz, or of Riemann."""
+    """Return the zeta function of Hurwitz, or of Riemann."""
     s, a = np.float64(s), np.float64(a)
     if a == 1 and s < 1:
         return dtype(1 + np.float64(zetac(s)))
@@ -166,7 +167,7 @@ def zeta(s, a=1.0):
 
 @compiled
 def polygamma(n, x):
-    """The derivative of digamma of some order."""
+    """Return the derivative of digamma of some order."""
     if n == 0:
         return psi(x)
     value = math.gamma(n + 1.0) * np.float64(zeta(n + 1, x))
@@ -175,7 +176,7 @@ def polygamma(n, x):
 
 @compiled
 def lambertw(x, branch=0):
-    """The inverse of w exp(w) where it is real, by Halley's method from a series."""
+    """Return the inverse of w exp(w) where it is real, by Halley's method from a series."""
     x = np.float64(x)
     if x == 0 or x == np.inf or x != x:
         return dtype(-np.inf if branch and x == 0 else x)

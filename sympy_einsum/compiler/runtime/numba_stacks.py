@@ -18,14 +18,14 @@ from .stubs import compiled
 
 @compiled
 def put(target, value):
-    """Writes entries: Numba takes seconds to compile that for slices."""
+    """Write entries in a loop: Numba takes seconds to compile that for slices."""
     for at in np.ndindex(target.shape):
         target[at] = value[at]
 
 
 @compiled
 def products_without(s, first, second):
-    """For each number the product of the others, beside two; 0 at these."""
+    """Return for each number the product of the others, without two of them; 0 at these."""
     products, total = np.zeros_like(s), 1.0
     for k in range(s.size):
         products[k] = 0.0 if (k == first) | (k == second) else total
@@ -39,7 +39,7 @@ def products_without(s, first, second):
 
 @compiled
 def singular_bases(X):
-    """The singular values of a matrix between the bases on its left and on its right."""
+    """Return the singular values of a matrix between the bases on its left and on its right."""
     if X.size == 0:
         return X.copy(), np.empty(0, X.real.dtype), X.copy()
     U, s, V = np.linalg.svd(X)
@@ -48,14 +48,14 @@ def singular_bases(X):
 
 @compiled
 def out_of_bases(U, core, V):
-    """A derivative of det as a matrix, given in bases."""
+    """Return a derivative of det as a matrix, given in bases."""
     sign = determinant(factored(U, 0)) * determinant(factored(V, 0))
     return np.dot(np.dot(np.conj(U), sign * core), np.conj(V))
 
 
 @compiled
 def cofactors_along(X, D):
-    """The second derivative of det, one pair of axes multiplied by D."""
+    """Return the second derivative of det, one pair of axes multiplied by D."""
     U, s, V = singular_bases(X)
     D = np.dot(np.dot(np.conj(U.T), D), np.conj(V.T))
     core = np.zeros(X.shape, X.dtype)
@@ -69,7 +69,7 @@ def cofactors_along(X, D):
 
 @compiled
 def cofactors_along_two(X, D, E):
-    """The third derivative of det, two pairs of axes multiplied by D and E."""
+    """Return the third derivative of det, two pairs of axes multiplied by D and E."""
     U, s, V = singular_bases(X)
     D = np.dot(np.dot(np.conj(U.T), D), np.conj(V.T))
     E = np.dot(np.dot(np.conj(U.T), E), np.conj(V.T))
@@ -85,7 +85,7 @@ def cofactors_along_two(X, D, E):
 
 @compiled
 def matrix_cofactors(X):
-    """The derivative of det, at a singular matrix too."""
+    """Return the derivative of det, at a singular matrix too."""
     U, s, V = singular_bases(X)
     core, products = np.zeros(X.shape, X.dtype), products_without(s, -1, -1)
     for k in range(s.size):
@@ -95,7 +95,7 @@ def matrix_cofactors(X):
 
 @compiled
 def cofactors(X, order):
-    """All entries of the derivative of det of some order, at a singular matrix too."""
+    """Return all entries of the derivative of det of some order, at a singular matrix too."""
     if order == 1:
         return matrix_cofactors(X).ravel()
     U, s, V = singular_bases(X)
@@ -128,8 +128,7 @@ def cofactors(X, order):
 
 @compiled
 def one_norm(A, times):
-    """The largest sum of the sizes of a column's entries, of a power of the matrix of those sizes;
-    as its logarithm to base 2."""
+    """Return the logarithm to base 2 of the 1-norm of a power of the matrix of absolute values."""
     n, logarithm = A.shape[0], 0.0
     sums = np.ones(n)
     for _ in range(times):
@@ -149,9 +148,9 @@ def one_norm(A, times):
 
 @compiled
 def exponential(A):
-    """The exponential of a matrix, by squaring that of a part of it, which is Pade's quotient of
-    degree 13. A. Al-Mohy, N. Higham, "A New Scaling and Squaring Algorithm for the Matrix
-    Exponential", SIAM J. Matrix Anal. Appl. 31, 2009."""
+    """Return the exponential of a matrix, by squaring that of a part of it, which is Pade's
+    quotient of degree 13. A. Al-Mohy, N. Higham, "A New Scaling and Squaring Algorithm for the
+    Matrix Exponential", SIAM J. Matrix Anal. Appl. 31, 2009."""
     A1, A2 = A.copy(), np.dot(A, A)
     A4 = np.dot(A2, A2)
     A6 = np.dot(A2, A4)
@@ -319,7 +318,7 @@ def each_qr(A):
 
 @compiled
 def each_cofactors(A, order):
-    """All entries of the derivative of det of some order at each matrix."""
+    """Return all entries of the derivative of det of some order at each matrix."""
     total = np.empty((A.shape[0], A.shape[1] ** (2 * order)), A.dtype)
     for k in range(A.shape[0]):
         put(total[k], cofactors(A[k], order))
@@ -328,7 +327,7 @@ def each_cofactors(A, order):
 
 @compiled
 def each_solve(A, B):
-    """inv(X) @ Y of each two matrices."""
+    """Return inv(X) @ Y of each two matrices."""
     total = np.empty_like(B)
     for k in range(B.shape[0]):
         put(total[k], solved(factored(A[k], 0), B[k], 0))
@@ -337,7 +336,7 @@ def each_solve(A, B):
 
 @compiled
 def each_slogdet(A):
-    """The sign of the determinant of each matrix, and log |det X|."""
+    """Return the sign of the determinant of each matrix, and log |det X|."""
     signs, logs = np.empty(A.shape[0], A.dtype), np.empty(A.shape[0], A.real.dtype)
     for k in range(A.shape[0]):
         found = signed_log_determinant(factored(A[k], 0))
@@ -347,7 +346,7 @@ def each_slogdet(A):
 
 @compiled
 def each_power(A, exponent):
-    """A power of each matrix."""
+    """Return a power of each matrix."""
     total = np.empty_like(A)
     for k in range(A.shape[0]):
         power = np.eye(A.shape[1], A.shape[1], 0, dtype)
@@ -363,7 +362,7 @@ def each_power(A, exponent):
 
 @compiled
 def blocks(A, E):
-    """The block matrices A, E; 0, A."""
+    """Return the block matrices A, E; 0, A."""
     count, n, _ = A.shape
     total = np.zeros((count, 2 * n, 2 * n), A.dtype)
     for k, i, j in np.ndindex(A.shape):
@@ -374,5 +373,5 @@ def blocks(A, E):
 
 @compiled
 def last_block(A, n):
-    """The last n columns of the first n rows of each matrix."""
+    """Return the last n columns of the first n rows of each matrix."""
     return A[:, :n, A.shape[2] - n :].copy()

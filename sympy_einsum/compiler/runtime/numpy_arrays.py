@@ -6,14 +6,14 @@ import numpy as np
 
 
 def diagonal_in(X):
-    """The diagonal of a matrix, to be written to."""
+    """Return the diagonal of a matrix as a writable view."""
     diagonal = X.diagonal()
     diagonal.setflags(write=True)
     return diagonal
 
 
 def add_transposed(X, size=256):
-    """X + X.T, block by block, so that both stay in the cache."""
+    """Return X + X.T, block by block, so that both stay in the cache."""
     total = np.empty_like(X)
     for i in range(0, len(X), size):
         for j in range(0, len(X), size):
@@ -23,8 +23,8 @@ def add_transposed(X, size=256):
 
 
 def weighted_gram(X, w):
-    """X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves, of
-    one with many rows in pieces that stay in the cache."""
+    """Return X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves,
+    of one with many rows in pieces that stay in the cache."""
     if X.size < 5000:
         return (X.T * w).dot(X)
     roots, total = np.sqrt(w)[:, None], 0.0
@@ -50,7 +50,8 @@ def by_rows(part, width, *arrays):
 
 
 def windows(x, axis, start, steps, counts):
-    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k], without a copy."""
+    """Return the entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k], without a
+    copy."""
     a, b = steps[0] * (counts[0] - 1), steps[1] * (counts[1] - 1)
     low, high = start + min(a, b, a + b, 0), start + max(a, b, a + b, 0)
     if min(counts) > 0 and (low < 0 or high >= x.shape[axis]):
@@ -66,8 +67,8 @@ def windows(x, axis, start, steps, counts):
 
 
 def scatter(values, lengths, *positions, once=False, to=None):
-    """Zeros, or an array, to which values are added at positions on the first axes, also at
-    repeated ones."""
+    """Add values to zeros, or to an array, at positions on the first axes, also at repeated
+    ones."""
     order = max(map(np.ndim, positions))
     shape = values.shape[order:]
     if to is None:
@@ -128,7 +129,7 @@ def from_spectrum(x, y, length, count, weighted):
 
 
 def one_hot(positions, length, dtype):
-    """Ones at positions on a last axis."""
+    """Return ones at positions on a last axis."""
     total = np.zeros((np.size(positions), length), dtype)
     total[np.arange(len(total)), np.ravel(positions)] = 1
     return total.reshape(*np.shape(positions), length)

@@ -13,7 +13,7 @@ from scipy.linalg import lapack
 
 
 def lapack_function(name, X):
-    """LAPACK's function for the type of an array."""
+    """Return LAPACK's function for the type of an array."""
     if X.dtype.char == "d":
         return getattr(lapack, "d" + name)
     if X.dtype.char not in "fdFD":
@@ -36,7 +36,8 @@ def factored(X, definite=False):
 
 
 def trace_of_inverse(factors):
-    """The trace of the inverse of a matrix that is factored; of a definite one without it."""
+    """Return the trace of the inverse of a matrix that is factored; of a definite one without the
+    inverse."""
     if factors[1] is None:
         entries = lower_inverse(factors[0]).ravel("K")
         return entries.dot(entries)
@@ -44,7 +45,7 @@ def trace_of_inverse(factors):
 
 
 def cholesky_factor(X):
-    """Cholesky's lower factor, None for a matrix that isn't definite."""
+    """Return Cholesky's lower factor, None for a matrix that isn't definite."""
     if 0 < len(X) < 128:
         factor, failed = lapack_function("potrf", X)(X.T)
         return None if failed else factor.T
@@ -55,7 +56,8 @@ def cholesky_factor(X):
 
 
 def lu_factors(X):
-    """LU's factors in one array, the rows that were exchanged, and whether a pivot is zero."""
+    """Return LU's factors in one array, the rows that were exchanged, and whether a pivot is
+    zero."""
     getrf, n = lapack_function("getrf", X), len(X)
     if 0 < n < 128:
         lu, exchanged, zeros = getrf(X)
@@ -79,14 +81,14 @@ def lu_factors(X):
 
 
 def unit_lower(lu):
-    """The first of LU's factors."""
+    """Return the first of LU's factors."""
     lower = np.tril(lu, -1)
     lower.reshape(-1)[:: len(lu) + 1] = 1
     return lower
 
 
 def lower_inverse(L):
-    """The inverse of a lower triangular matrix, by blocks of its rows."""
+    """Return the inverse of a lower triangular matrix, by blocks of its rows."""
     n = len(L)
     if n <= 64:
         return lapack_function("trtri", L)(L.T)[0].T if n else L
@@ -102,7 +104,7 @@ def lower_inverse(L):
 
 
 def lower_gram(L):
-    """L.T @ L for a lower triangular matrix, by blocks of its rows."""
+    """Return L.T @ L for a lower triangular matrix, by blocks of its rows."""
     n = len(L)
     if n <= 64:
         return L.T.dot(L)
@@ -115,7 +117,7 @@ def lower_gram(L):
 
 
 def lower_solve(L, B):
-    """Writes inv(L) @ B over B, for a lower triangular L."""
+    """Write inv(L) @ B over B, for a lower triangular L."""
     if len(L) <= 64:
         B[...] = lower_inverse(L).dot(B)
         return
@@ -126,7 +128,7 @@ def lower_solve(L, B):
 
 
 def upper_solve(U, B):
-    """Writes inv(U) @ B over B, for an upper triangular U."""
+    """Write inv(U) @ B over B, for an upper triangular U."""
     if len(U) <= 64:
         B[...] = lower_inverse(U.T).T.dot(B)
         return
@@ -137,7 +139,7 @@ def upper_solve(U, B):
 
 
 def row_order(exchanged, n):
-    """n rows in the order that LU's exchanges bring them into."""
+    """Return the order that LU's exchanges bring n rows into."""
     order = list(range(n))
     for i, j in enumerate(exchanged.tolist()):
         order[i], order[j] = order[j], order[i]
@@ -145,7 +147,7 @@ def row_order(exchanged, n):
 
 
 def solved(factors, B, transposed=False):
-    """inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    """Return inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
     factor, exchanged, singular, _ = factors
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
@@ -173,7 +175,7 @@ def solved(factors, B, transposed=False):
 
 
 def inverted(factors):
-    """The inverse of a matrix that is factored."""
+    """Return the inverse of a matrix that is factored."""
     factor, exchanged, singular, _ = factors
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
@@ -194,7 +196,7 @@ def inverted(factors):
 
 
 def log_determinant(factors):
-    """log |det X| of a matrix that is factored."""
+    """Return log |det X| of a matrix that is factored."""
     factor, exchanged, singular, failed = factors
     if failed:
         raise np.linalg.LinAlgError("Matrix is not positive definite")
@@ -205,7 +207,7 @@ def log_determinant(factors):
 
 
 def signed_log_determinant(factors):
-    """The sign of the determinant of a matrix that is factored, and log |det X|."""
+    """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
     factor, exchanged, singular, _ = factors
     sign = factor.dtype.type(1)
     if exchanged is not None:
@@ -215,7 +217,7 @@ def signed_log_determinant(factors):
 
 
 def determinant(factors):
-    """The determinant of a matrix that is factored."""
+    """Return the determinant of a matrix that is factored."""
     factor, exchanged, _, _ = factors
     diagonal = factor.diagonal()
     if exchanged is None:

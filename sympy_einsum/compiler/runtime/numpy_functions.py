@@ -6,7 +6,7 @@ import numpy as np
 
 
 def sigmoid(z):
-    """1 / (1 + exp(-z)); a sum that overflows has the reciprocal 0."""
+    """Return 1 / (1 + exp(-z)); a sum that overflows has the reciprocal 0."""
     if z.size < 100:
         return np.exp(-np.logaddexp(0, -z))
     with np.errstate(over="ignore"):
@@ -14,13 +14,13 @@ def sigmoid(z):
 
 
 def sigmoid_slope(z):
-    """sigmoid(z) * sigmoid(-z)."""
+    """Return sigmoid(z) * sigmoid(-z)."""
     t = np.exp(-np.abs(z))
     return t / (1 + t) ** 2
 
 
 def softplus(z):
-    """log(1 + exp(z)) without overflow."""
+    """Return log(1 + exp(z)) without overflow."""
     if z.size < 100:
         return np.logaddexp(0, z)
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))

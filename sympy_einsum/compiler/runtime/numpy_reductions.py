@@ -6,7 +6,7 @@ import numpy as np
 
 
 def sums(x, axis=None, keepdims=False):
-    """Sums over axes; NumPy's own are slow over the last one where that is short."""
+    """Return sums over axes; NumPy's own are slow over the last one where that is short."""
     if x.size > 1000 and axis == x.ndim - 1 and x.shape[-1] < 100 and x.dtype.kind in "fc":
         total = np.einsum("...i->...", x)
         return total[..., None] if keepdims else total
@@ -14,14 +14,14 @@ def sums(x, axis=None, keepdims=False):
 
 
 def largest(x, axis=None):
-    """The largest entries; those of many short rows are found column by column."""
+    """Return the largest entries; those of many short rows are found column by column."""
     if x.size > 100 and axis == 1 and x.ndim == 2 and x.shape[1] <= 30 and len(x) > 100:
         return np.maximum.reduce(np.ascontiguousarray(x.T), axis=0, initial=-np.inf)[:, None]
     return np.maximum.reduce(x, axis, None, None, True, -np.inf)
 
 
 def peak(x, axis=None):
-    """The largest entries, 0 where those are infinite."""
+    """Return the largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = largest(x, axis)
     entries = top.ravel()
@@ -32,7 +32,8 @@ def peak(x, axis=None):
 
 
 def log_total(weights, total, axis=None):
-    """The logarithm of a sum of weights, the largest of which are 1, the others maybe tiny."""
+    """Return the logarithm of a sum of weights, the largest of which are 1, the others maybe
+    tiny."""
     if total.size and total.item(total.argmin()) > 1.1:
         return np.log(total)
     rest = weights.sum(axis=axis, where=weights != 1)
@@ -41,7 +42,7 @@ def log_total(weights, total, axis=None):
 
 
 def logsumexp(x, axis=None):
-    """log(sum(exp(x))) without overflow."""
+    """Return log(sum(exp(x))) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = largest(x, axis)
     is_finite = np.count_nonzero(np.isfinite(top)) == top.size
@@ -56,7 +57,7 @@ def logsumexp(x, axis=None):
 
 
 def softmax(x, axis=None):
-    """exp(x) / sum(exp(x)) without overflow."""
+    """Return exp(x) / sum(exp(x)) without overflow."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     weights = x - largest(x, axis)
     np.exp(weights, out=weights)
@@ -65,7 +66,7 @@ def softmax(x, axis=None):
 
 
 def share(x, top, axis=None):
-    """Where x is the largest, or smallest, over how often it is. Short axes are gone through entry
+    """Return where x is the extremum, divided by how often it is. Short axes are looped over entry
     by entry, and become the outer ones in memory."""
     axes = [] if axis is None or x.size < 4000 else list(np.atleast_1d(axis))
     if axes and x.shape[-1] <= 4 and np.prod([x.shape[k] for k in axes]) <= 16:

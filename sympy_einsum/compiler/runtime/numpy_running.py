@@ -6,7 +6,7 @@ import numpy as np
 
 
 def running_products(x, backwards):
-    """1 and the running products along the last axis, or those from its end and 1."""
+    """Return 1 and the running products along the last axis, or those from its end and 1."""
     if backwards:
         return running_products(x[..., ::-1], False)[..., ::-1]
     products = x.cumprod(-1)
@@ -17,8 +17,8 @@ def running_products(x, backwards):
 
 
 def recurrence(x, b, backwards):
-    """y[j] = x[j - 1] y[j - 1] + b[j] along the last axis; backwards y[j] = x[j] y[j + 1] + b[j].
-    By running products, or in pieces of twice the length again and again where these vanish."""
+    """Solve y[j] = x[j - 1] y[j - 1] + b[j] along the last axis; backwards y[j] = x[j] y[j + 1] +
+    b[j]. By running products, or by doubling where these vanish."""
     if backwards:
         return recurrence(x[..., ::-1], b[..., ::-1], False)[..., ::-1]
     total = running_products(x, False)
@@ -39,8 +39,8 @@ def recurrence(x, b, backwards):
 
 
 def running_weights(x):
-    """exp(x - top), its running sum along the last axis, and top; x, log(cumsum(exp(x))) and None
-    where these would vanish."""
+    """Return exp(x - top), its running sum along the last axis, and top; x, log(cumsum(exp(x))) and
+    None where these would vanish."""
     top = np.maximum.reduce(x, axis=-1, keepdims=True, initial=-np.inf)
     weights = x - top
     np.exp(weights, out=weights)
@@ -50,14 +50,14 @@ def running_weights(x):
 
 
 def logcumsumexp(weights):
-    """log(cumsum(exp(x))) of the x that has such weights."""
+    """Return log(cumsum(exp(x))) of the x that has such weights."""
     _, total, top = weights
     return total if top is None else np.log(total) + top
 
 
 def running_mean(weights, c, backwards):
-    """Sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has such
-    weights and y = log(cumsum(exp(x)))."""
+    """Return sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of the x that has
+    such weights and y = log(cumsum(exp(x)))."""
     x, y, top = weights
     if top is not None:
         if backwards:

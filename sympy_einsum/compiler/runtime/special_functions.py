@@ -35,19 +35,19 @@ LANGEVIN_SERIES = (
 
 
 def sinhc(x):
-    """sinh(x) / x, and its limit at 0."""
+    """Return sinh(x) / x, and its limit at 0."""
     z = xp.where(x == 0, 1.0, x)
     return xp.where(x == 0, 1.0, xp.sinh(z) / z)
 
 
 def tanhc(x):
-    """tanh(x) / x, and its limit at 0."""
+    """Return tanh(x) / x, and its limit at 0."""
     z = xp.where(x == 0, 1.0, x)
     return xp.where(x == 0, 1.0, xp.tanh(z) / z)
 
 
 def log_sinhc(x):
-    """log(sinh(x) / x), by its series near 0."""
+    """Return log(sinh(x) / x), by its series near 0."""
     near = xp.abs(x) < 1
     z, size = xp.where(near, x, 0.0), xp.where(near, 1.0, xp.abs(x))
     series = 0.0 * z
@@ -59,7 +59,7 @@ def log_sinhc(x):
 
 
 def langevin(n, x):
-    """The derivative of coth(x) - 1/x of an order, by its series near 0."""
+    """Return the derivative of coth(x) - 1/x of an order, by its series near 0."""
     near = xp.abs(x) < 1
     z = xp.where(near, x, 0.0)
     series = 0.0 * z
@@ -91,8 +91,8 @@ def langevin(n, x):
 
 
 def gamma_rise(n, x, k, difference):
-    """polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: by recurrence and a series for
-    large x, where both arguments are positive; elsewhere the difference."""
+    """Return polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: by recurrence and a
+    series for large x, where both arguments are positive; elsewhere the difference."""
     bernoulli = (
         0.16666666666666666,
         -0.03333333333333333,
@@ -151,7 +151,7 @@ def erfcx_rate(n, x):
 
 
 def log_ndtr_difference(a, b):
-    """log(ndtr(a) - ndtr(b)), in the left tail by symmetry."""
+    """Return log(ndtr(a) - ndtr(b)), in the left tail by symmetry."""
     is_right = a + b > 0
     top = special.log_ndtr(xp.where(is_right, -b, a))
     gap = special.log_ndtr(xp.where(is_right, -a, b)) - top
@@ -159,7 +159,7 @@ def log_ndtr_difference(a, b):
 
 
 def ndtr_share(x, a, b):
-    """The density of the normal distribution at x over ndtr(a) - ndtr(b)."""
+    """Return the density of the normal distribution at x over ndtr(a) - ndtr(b)."""
     is_right = a + b > 0
     top, bottom = xp.where(is_right, -b, a), xp.where(is_right, -a, b)
     is_tail = top < 0
@@ -176,7 +176,7 @@ def ndtr_share(x, a, b):
 
 
 def spherical_jn(n, x):
-    """The spherical Bessel function: a series near 0, recurrence elsewhere."""
+    """Return the spherical Bessel function, by a series near 0, by recurrence elsewhere."""
     near = xp.abs(x) < n + 2
     z = xp.where(near, x, 0)
     term, series = z**0, 0 * near
@@ -193,7 +193,7 @@ def spherical_jn(n, x):
 
 
 def spherical_yn(n, x):
-    """The spherical Bessel function of the second kind."""
+    """Return the spherical Bessel function of the second kind."""
     below, value = xp.sin(x) / x, -xp.cos(x) / x
     for k in range(n):
         above = (2 * k + 1) / x * value - below
@@ -202,8 +202,8 @@ def spherical_yn(n, x):
 
 
 def spherical_in(n, x):
-    """The modified spherical Bessel function: a series of positive terms near 0, exponentials
-    elsewhere."""
+    """Return the modified spherical Bessel function, by a series of positive terms near 0, by
+    exponentials elsewhere."""
     near = xp.abs(x) < n * (n + 1) + 20
     z = xp.where(near, x, 0)
     term, series = z**0, 0 * near
@@ -224,7 +224,8 @@ def spherical_in(n, x):
 
 
 def hyp1f1(a, b, x):
-    """Kummer's function for b = a + 1: series of positive terms near 0, recurrence elsewhere."""
+    """Return Kummer's function for b = a + 1, by a series of positive terms near 0, by recurrence
+    elsewhere."""
     near = xp.abs(x) < 10
     z = xp.where(near, x, 0)
     up, down = (xp.abs(z) + z) / 2, (xp.abs(z) - z) / 2
@@ -241,31 +242,31 @@ def hyp1f1(a, b, x):
 
 
 def exprel(x):
-    """(exp(x) - 1) / x, and its limit at 0."""
+    """Return (exp(x) - 1) / x, and its limit at 0."""
     return hyp1f1(1, 2, x)
 
 
 def loggamma(x):
-    """The logarithm of the gamma function, where it is real."""
+    """Return the logarithm of the gamma function, where it is real."""
     return xp.where(x < 0, xp.nan, special.gammaln(x))
 
 
 def betaln(a, b):
-    """log |beta(a, b)|."""
+    """Return log |beta(a, b)|."""
     return special.gammaln(a) + special.gammaln(b) - special.gammaln(a + b)
 
 
 def beta(a, b):
-    """The beta function."""
+    """Return the beta function."""
     signs = [xp.where((v < 0) & (xp.floor(v) % 2 != 0), -1, 1) for v in (a, b, a + b)]
     return signs[0] * signs[1] * signs[2] * xp.exp(betaln(a, b))
 
 
 def binom(n, k):
-    """The binomial coefficient."""
+    """Return the binomial coefficient."""
     return 1 / ((n + 1) * beta(n - k + 1, k + 1))
 
 
 def zeta(s, a=1.0):
-    """The zeta function of Hurwitz, or of Riemann."""
+    """Return the zeta function of Hurwitz, or of Riemann."""
     return special.zeta(s, a)

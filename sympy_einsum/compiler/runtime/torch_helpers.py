@@ -7,7 +7,7 @@ from torch import special
 
 
 def promoted(*arrays):
-    """The type that holds the entries of some tensors."""
+    """Return the type that holds the entries of some tensors."""
     kind = arrays[0].dtype
     for array in arrays[1:]:
         kind = torch.promote_types(kind, array.dtype)
@@ -15,7 +15,7 @@ def promoted(*arrays):
 
 
 def together(a, b, floating=False):
-    """Two tensors or numbers as tensors of one type, as NumPy takes them."""
+    """Convert two tensors or numbers to tensors of one type, as NumPy does."""
     kind, like = torch.result_type(a, b), a if isinstance(a, torch.Tensor) else b
     if floating and not (kind.is_floating_point or kind.is_complex):
         kind = torch.get_default_dtype()
@@ -23,46 +23,46 @@ def together(a, b, floating=False):
 
 
 def maximum(a, b):
-    """PyTorch's function of this name for tensors and numbers, whatever their types."""
+    """Return PyTorch's function of this name for tensors and numbers, whatever their types."""
     return torch.maximum(*together(a, b))
 
 
 def logaddexp(a, b):
-    """PyTorch's function of this name for tensors and numbers, as floating-point ones."""
+    """Return PyTorch's function of this name for tensors and numbers, as floating-point ones."""
     return torch.logaddexp(*together(a, b, floating=True))
 
 
 def einsum(subscripts, a, b):
-    """torch.einsum of two tensors, whatever their types."""
+    """Return torch.einsum of two tensors, whatever their types."""
     return torch.einsum(subscripts, *together(a, b))
 
 
 def solve(A, B):
-    """inv(A) @ B, whatever their types."""
+    """Return inv(A) @ B, whatever their types."""
     return torch.linalg.solve(*together(A, B, floating=True))
 
 
 def solved(L, B):
-    """inv(X) @ B of a matrix with such a factor by Cholesky, whatever their types."""
+    """Return inv(X) @ B of a matrix with such a factor by Cholesky, whatever their types."""
     L, B = together(L, B, floating=True)
     return torch.cholesky_solve(B, L) if B.ndim > 1 else torch.cholesky_solve(B[:, None], L)[:, 0]
 
 
 def betaln(a, b):
-    """log |beta(a, b)|."""
+    """Return log |beta(a, b)|."""
     a, b = together(a, b, floating=True)
     return special.gammaln(a) + special.gammaln(b) - special.gammaln(a + b)
 
 
 def beta(a, b):
-    """The beta function."""
+    """Return the beta function."""
     a, b = together(a, b, floating=True)
     signs = [torch.where((v < 0) & (torch.floor(v) % 2 != 0), -1, 1) for v in (a, b, a + b)]
     return signs[0] * signs[1] * signs[2] * torch.exp(betaln(a, b))
 
 
 def gamma(x):
-    """The gamma function; by reflection on the left of 1/2."""
+    """Return the gamma function; by reflection on the left of 1/2."""
     right = torch.exp(special.gammaln(torch.where(x < 0.5, 1 - x, x)))
     pole = torch.where((x == torch.floor(x)) & (x < 0), torch.nan, x)
     return torch.where(x < 0.5, torch.pi / (torch.sin(torch.pi * pole) * right), right)
@@ -77,30 +77,30 @@ def rel_entr(a, b):
 
 
 def cbrt(x):
-    """The real cube root."""
+    """Return the real cube root."""
     return torch.sign(x) * torch.abs(x) ** (1 / 3)
 
 
 def heaviside(a, b):
-    """0, b or 1 by the sign of a; nan where that is."""
+    """Return 0, b or 1 by the sign of a; nan where that is."""
     a, b = together(a, b)
     return torch.where(torch.isnan(a), a, torch.heaviside(a, b))
 
 
 def sign(x):
-    """The sign; nan where x is."""
+    """Return the sign; nan where x is."""
     return torch.where(torch.isnan(x), x, torch.sign(x))
 
 
 def number(value, dtype, device):
-    """A tensor of a number."""
+    """Return a tensor of a number."""
     if isinstance(value, torch.Tensor):
         return value
     return torch.as_tensor(value, dtype=dtype, device=device)
 
 
 def select(conditions, values, dtype):
-    """The value of the first condition that holds; numbers are of the given type."""
+    """Return the value of the first condition that holds; numbers are of the given type."""
     chosen = float("nan")
     for condition, value in zip(reversed(conditions), reversed(values), strict=True):
         if not isinstance(value, torch.Tensor):
@@ -111,7 +111,7 @@ def select(conditions, values, dtype):
 
 
 def peak(x, axis=()):
-    """The largest entries, 0 where those are infinite."""
+    """Return the largest entries, 0 where those are infinite."""
     if not x.numel():
         return torch.exp(x).sum(axis, keepdim=True)
     top = torch.amax(x, axis, keepdim=True)
@@ -119,7 +119,7 @@ def peak(x, axis=()):
 
 
 def twins(z, length, factor):
-    """A factor for the frequencies of real numbers that stand for their conjugates too."""
+    """Return a factor for the frequencies of real numbers that stand for their conjugates too."""
     found = torch.full_like(z.real, factor)
     found[..., 0] = 1
     if length % 2 == 0:
@@ -128,7 +128,7 @@ def twins(z, length, factor):
 
 
 def mirrored(x, larger):
-    """x at the larger of two positions on the last axis, or at the smaller."""
+    """Return x at the larger of two positions on the last axis, or at the smaller."""
     places = torch.arange(x.shape[-1], device=x.device)
     first, second = x[..., :, None], x[..., None, :]
     is_first = places[:, None] >= places if larger else places[:, None] <= places
@@ -136,18 +136,18 @@ def mirrored(x, larger):
 
 
 def running_weights(x):
-    """x and log(cumsum(exp(x))) along the last axis without overflow."""
+    """Return x and log(cumsum(exp(x))) along the last axis without overflow."""
     return x, torch.logcumsumexp(x if x.is_floating_point() else x + 0.0, -1)
 
 
 def windows(x, axis, start, steps, counts):
-    """The entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
+    """Return the entries at start + steps[0] * i + steps[1] * k of an axis, at [i, k]."""
     i, k = (torch.arange(count, device=x.device) for count in counts)
     return x[(slice(None),) * axis + (start + steps[0] * i[:, None] + steps[1] * k,)]
 
 
 def correlate(x, w):
-    """Scalar products of a vector with all pieces of a longer one."""
+    """Return scalar products of a vector with all pieces of a longer one."""
     x, w = together(x, w)
     if len(x) < len(w):
         return x[:0]
@@ -155,14 +155,14 @@ def correlate(x, w):
 
 
 def convolve(x, w):
-    """The convolution of two vectors."""
+    """Return the convolution of two vectors."""
     x, w = together(x, w)
     pad = len(w) - 1
     return torch.nn.functional.conv1d(x[None, None], w.flip(0)[None, None], padding=pad)[0, 0]
 
 
 def lagged_cumsum(x, axis, backwards, lag, count):
-    """Running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
+    """Return running sums of which entry j ends at j - lag; backwards, they begin at j + lag."""
     x, n = x.movedim(axis, -1), x.shape[axis]
     total = torch.nn.functional.pad(x.flip(-1) if backwards else x, (1, 0)).cumsum(-1)
     positions = torch.arange(count, device=x.device)
@@ -171,26 +171,26 @@ def lagged_cumsum(x, axis, backwards, lag, count):
 
 
 def share(x, top, axes):
-    """Where x is the largest, or smallest, over how often it is."""
+    """Return where x is the extremum, divided by how often it is."""
     hits = (x == top).to(torch.result_type(x, 0.0))
     return hits / hits.sum(axes, keepdim=True)
 
 
 def scatter(values, lengths, *positions):
-    """Zeros, to which values are added at positions on the first axes."""
+    """Add values to zeros at positions on the first axes."""
     order = max(place.ndim for place in positions)
     total = values.new_zeros((*lengths, *values.shape[order:]))
     return total.index_put_(positions, values, accumulate=True)
 
 
 def one_hot(positions, length, dtype):
-    """Ones at positions on a last axis, which may be counted from its end."""
+    """Return ones at positions on a last axis, which may be counted from its end."""
     places = positions[..., None] % length
     return (places == torch.arange(length, device=positions.device)).to(dtype)
 
 
 def softmax(x, axes):
-    """exp(x) / sum(exp(x)) over several axes, without overflow."""
+    """Return exp(x) / sum(exp(x)) over several axes, without overflow."""
     if not x.numel():
         return torch.exp(x)
     weights = torch.exp(x - torch.amax(x, axes, keepdim=True))

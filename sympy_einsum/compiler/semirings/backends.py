@@ -30,7 +30,7 @@ class InSemiring(Backend):
     for_doubles: ClassVar = None
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
-        """Arrays become such as hold elements, and ``dtype`` is what holds those of all."""
+        """Convert arrays to such of elements; ``dtype`` holds the elements of all."""
         found = [own for own in tensors if own not in self.positions_named]
         statements: list[ast.stmt] = []
         if self.semiring.entries != "x":
@@ -49,11 +49,11 @@ class InSemiring(Backend):
     # --- scalars and elementwise
 
     def length(self, operands: Codes, expr: Expr) -> Code:
-        """An axis length: an integer, in no semiring."""
+        """Spell an axis length: an integer, in no semiring."""
         return super().scalar(operands, expr)
 
     def scalar(self, operands: Codes, expr: Expr) -> Code:
-        """Sums, products and powers of entries, and numbers of ones."""
+        """Spell sums, products and powers of entries, and numbers of ones."""
         if isinstance(expr, Natural):
             return call("natural", self.length(operands, expr.args[0]))
         if expr.is_Integer:
@@ -70,19 +70,19 @@ class InSemiring(Backend):
         return operands[expr.place]
 
     def elementwise(self, operands: Codes, expr: Expr) -> Code:
-        """A SymPy scalar expression in slots, applied to every entry of arrays."""
+        """Spell a SymPy scalar expression in slots, applied to every entry of arrays."""
         return self.scalar(operands, expr)
 
     def multiply(self, operands: Codes) -> Code:
-        """The broadcast product."""
+        """Spell the broadcast product."""
         return reduce(partial(self.code, self.semiring.multiply), operands)
 
     def add(self, operands: Codes, signs: Sequence[int]) -> Code:
-        """The broadcast sum."""
+        """Spell the broadcast sum."""
         return reduce(partial(self.code, self.semiring.add), operands)
 
     def add_transposed(self, operands: Codes) -> Code:
-        """X + X'."""
+        """Spell X + X'."""
         return self.add([operands[0], quote("{0}.T", operands[0])], (1, 1))
 
     sum = called_along("total")
@@ -96,16 +96,16 @@ class InSemiring(Backend):
     convolve = called("convolve")
 
     def weighted_gram(self, operands: Codes) -> Code:
-        """X' diag(w) X."""
+        """Spell X' diag(w) X."""
         X, w = operands
         return call("dot", self.multiply([quote("{0}.T", X), w]), X)
 
     def vdot(self, operands: Codes) -> Code:
-        """The full contraction of two operands of one shape."""
+        """Spell the full contraction of two operands of one shape."""
         return call("total", self.multiply(operands))
 
     def einsum(self, operands: Codes, subscripts: str) -> Code:
-        """A contraction of two operands; of one there are diagonals only."""
+        """Spell a contraction of two operands; of one there are diagonals only."""
         if len(operands) == 1:
             return super().einsum(operands, subscripts)
         return call("contraction", subscripts, *operands)
@@ -120,38 +120,38 @@ class InSemiring(Backend):
         return quote(self.zero)
 
     def zeros(self, operands: Codes, shape: Codes, kind: Code) -> Code:
-        """Zeros of the semiring, to be written to."""
+        """Spell zeros of the semiring, to be written to."""
         return self.full([self.zero_code], shape, kind)
 
     def tri(self, operands: Codes, rows: Code, columns: Code, offset: Code) -> Code:
-        """Ones at and below a diagonal."""
+        """Spell ones at and below a diagonal."""
         return quote("chosen({0} != 0, dtype)", super().tri(operands, rows, columns, offset))
 
     def one_hot(self, operands: Codes, length: Code) -> Code:
-        """Ones at positions on a last axis."""
+        """Spell ones at positions on a last axis."""
         return quote("chosen({0} != 0, dtype)", super().one_hot(operands, length))
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
-        """An array of numbers of ones."""
+        """Spell an array of numbers of ones."""
         return call("natural", super().constant(operands, array))
 
     def named_constant(self, constant: str) -> Code:
-        """A named array of the source as numbers of ones."""
+        """Spell a named array of the source as numbers of ones."""
         return call("natural", super().named_constant(constant))
 
     def assigned(self, place: Code, value: Code, sign: int) -> ast.stmt:
-        """The statement that writes a value into a place, or adds it."""
+        """Spell the statement that writes a value into a place, or adds it."""
         return assigned(place, self.add([place, value], (1, 1)) if sign else value, 0)
 
     def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
-        """The statement that writes or adds a block of an array."""
+        """Spell the statement that writes or adds a block of an array."""
         if sign:
             block = self.add([bracketed(target, cuts), block], (1, 1))
         return super().put(target, cuts, block, 0)
 
 
 def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
-    """A backend that computes in a semiring.
+    """Return a backend that computes in a semiring.
 
     Raises
     ======
@@ -174,5 +174,5 @@ def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
 
 
 def positions_in(exprs: Sequence[Operand]) -> set[Operand]:
-    """The arrays of positions on axes that some expressions take entries at."""
+    """Return the arrays of positions on axes that some expressions take entries at."""
     return {node.indices for node in postorder(exprs) if isinstance(node, OneHot)}

@@ -93,7 +93,7 @@ def _windows(step: Instruction, shape: Shape, index: Index) -> Index:
 
 
 def _reshape(step: Instruction, shape: Shape, index: Index) -> Index | None:
-    """Where only axes of length 1 come and go."""
+    """Index through a reshape where only axes of length 1 come and go."""
     kept = [(n, i) for n, i in zip(step.shape, index, strict=True) if n != 1]
     if [n for n, _ in kept] != [n for n in shape if n != 1]:
         return None

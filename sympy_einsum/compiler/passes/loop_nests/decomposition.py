@@ -37,7 +37,7 @@ class _Decomposition(Rewriting):
         return len(self.instructions[number].shape)
 
     def kept(self, total: int, axes: Axes, order: int) -> int:
-        """A value over axes with these put back."""
+        """Put the axes of a reduction back as axes of length 1."""
         if not order:
             return total
         entries = tuple("None" if axes is None or k in axes else ":" for k in range(order))
@@ -59,7 +59,7 @@ def _vdot(new: _Decomposition, inputs: Inputs) -> int:
 
 
 def _dot(new: _Decomposition, inputs: Inputs) -> int | None:
-    """That of vectors; a product of transposes is the transpose of one."""
+    """Decompose a product of vectors; a product of transposes is the transpose of one."""
     if all(new.order(k) == 1 for k in inputs):
         return _vdot(new, inputs)
     steps = [new.instructions[k] for k in inputs]
@@ -87,7 +87,7 @@ def _peak(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
 
 
 def _weights(new: _Decomposition, inputs: Inputs, axes: Axes) -> tuple[int, int]:
-    """exp(x - peak) and the peak."""
+    """Emit exp(x - peak) and the peak."""
     peak = _peak(new, inputs, axes)
     return new.apply(exp(slot(0) - slot(1)), *inputs, peak), peak
 
@@ -107,7 +107,7 @@ def _logsumexp(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
 
 
 def _log_total(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
-    """log(1 + rest) with the rest of the weights beside one of the largest."""
+    """Emit log(1 + rest) with the rest of the weights beside one of the largest."""
     weights, _ = inputs
     is_top = KroneckerDelta(slot(0), 1)
     tops = new.apply(slot(0) * is_top, weights)
@@ -133,7 +133,7 @@ def _rows(new: _Decomposition, inputs: Inputs) -> int:
 
 
 def _matmul(new: _Decomposition, inputs: Inputs) -> int | None:
-    """That of stacks of one shape, or of one matrix with all of a stack."""
+    """Decompose a product of stacks of one shape, or of one matrix with all of a stack."""
     shapes = [new.instructions[k].shape for k in inputs]
     batch = broadcast_shape([own[:-2] for own in shapes])
     stacks = [
@@ -146,7 +146,7 @@ def _matmul(new: _Decomposition, inputs: Inputs) -> int | None:
 
 
 def _stretched(new: _Decomposition, inputs: Inputs, backwards: bool) -> int | None:
-    """A recurrence, or what is computed as one, of stacks of one shape."""
+    """Broadcast the stacks of a recurrence, or of what is computed as one, to one shape."""
     first, second = inputs
     step = new.instructions[first]
     is_mean = step.op == "running_weights"
@@ -183,7 +183,7 @@ def _solve(new: _Decomposition, inputs: Inputs, definite: bool) -> int:
 
 
 def _of_stacks(op: str) -> Callable[..., int]:
-    """A function of several stacks, all as long as the first."""
+    """Decompose a function of several stacks, all as long as the first."""
 
     def of_stacks(new: _Decomposition, inputs: Inputs, *params: object) -> int:
         batch = new.instructions[inputs[0]].shape[:-2]
