@@ -241,7 +241,7 @@ def compiled(plan, arguments, backend="numpy", reuse=None):
     spelling = BACKENDS[backend]()
     signature = Signature(arguments, spelling)
     body = function_body(signature, plan, ast.List, reuse or {})
-    module = module_of(spelling, "function", signature.arguments, body.reads + body.lines)
+    module = module_of(spelling, "function", signature.arguments, [*body.reads, *body.block()])
     namespace = dict(body.constants)
     exec(module.text, namespace)
     return namespace["function"]
