@@ -137,8 +137,8 @@ def gamma_rise(n, x, k, difference):
 
 
 def erfcx_rate(n, x):
-    """-2 n times the quotient of two repeated integrals of erfc, by a continued fraction where the
-    recurrence that begins with 2/(sqrt(pi)*erfcx(x)) - 2*x cancels."""
+    """Return -2 n times the quotient of two repeated integrals of erfc, by a continued fraction
+    where the recurrence that begins with 2/(sqrt(pi)*erfcx(x)) - 2*x cancels."""
     is_large = x > 4
     large, other = xp.where(is_large, x, 4.0), xp.where(is_large, 4.0, x)
     ratio = 0.0 * large
