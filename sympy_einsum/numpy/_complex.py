@@ -29,7 +29,7 @@ OF_COMPLEX: Mapping[str, Callable[..., Any]] = {
 
 
 def with_complex(namespace: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """Return those functions of a namespace that take complex tensors too, and do."""
+    """Return the functions of a namespace that complex tensors have too, dispatching to these."""
 
     def made(function: Callable[..., Any], own: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

@@ -18,7 +18,7 @@ def _relation(name: str, relation: Callable[..., Operand], result: str) -> Row:
     return Row(
         f"{name}(x1, x2, /)",
         lambda x1, x2: ops.compare(relation, x1, x2),
-        "of tensors ones where it holds, else zeros; of scalars a relation",
+        "ones where the relation holds, else zeros; for scalars the relation itself",
         f"se.lambdify([x], snp.{name}(x, 1))([0.0, 1.0, 2.0])",
         result,
         NO_FIT,
@@ -26,7 +26,7 @@ def _relation(name: str, relation: Callable[..., Operand], result: str) -> Row:
 
 
 def _connective(name: str, connective: FunctionClass, result: str) -> tuple[Row, Row]:
-    """Return the rows of a logical connective, and of NumPy's for bits."""
+    """Return the rows of a logical connective and of NumPy's bitwise function."""
     is_unary = connective is sympy.Not
     parameters, call = ("x, /", "x > 0") if is_unary else ("x1, x2, /", "x > 0, x < 2")
     logical, bitwise = f"logical_{name}", "invert" if is_unary else f"bitwise_{name}"
@@ -52,11 +52,11 @@ def _connective(name: str, connective: FunctionClass, result: str) -> tuple[Row,
             errors,
         )
 
-    about = "of conditions or of tensors, true where they aren't zero"
-    takes = f"{NO_FIT[:-1]}, UnsupportedError for other tensors: ``{logical}`` takes them."
+    what = f"the logical {name} of"
+    others = f"{NO_FIT[:-1]}, UnsupportedError for other tensors, which ``{logical}`` takes."
     return (
-        row(logical, of_all, about, NO_FIT),
-        row(bitwise, of_truths, "of conditions and of arrays of truth values", takes),
+        row(logical, of_all, f"{what} conditions, or of tensors, where nonzero is true", NO_FIT),
+        row(bitwise, of_truths, f"{what} conditions or of arrays of truth values", others),
     )
 
 
@@ -133,28 +133,28 @@ ROWS = (
     *_connective("xor", sympy.Xor, "array([1., 0., 1.])"),
     *_connective("not", sympy.Not, "array([1., 0., 0.])"),
     Row("where(condition, x, y)", lambda condition, x, y: ops.where(condition, x, y),
-        "the entries of x where a comparison such as ``A > 0`` holds, else those of y",
+        "the entries of x where a condition such as ``A > 0`` holds, else those of y",
         "leaky = snp.where(x > 0, x, 0.125 * x)\n"
         "se.lambdify([x], se.gradient(leaky.sum(), x))([4.0, -1.0, 0.0])",
         "array([1.   , 0.125, 0.125])",
-        "The derivative is that of the branch that is taken, also where the other one has none. "
+        "The derivative is that of the selected branch, also where the other one has none. "
         f"{NO_FIT}"),
     Row("select(condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: "
         "TensorLike = 0)", select,
-        "the entry of the first choice whose condition holds",
+        "the entries of the first choice whose condition holds",
         "huber = snp.select([abs(x) < 1], [x**2 / 2], abs(x) - 0.5)\n"
         "se.lambdify([x], huber)([0.5, 1.0, -3.0])", "array([0.125, 0.5  , 2.5  ])",
         "Raises TensorError for unequal numbers of conditions and choices."),
     Row("piecewise(x, condlist: Sequence[TensorLike], funclist: Sequence[TensorLike | "
         "Callable[..., TensorLike]], *args: object, **kw: object)", piecewise,
-        "the function, or the value, of the last condition that holds; one more function is for"
-        " where none does, which is 0 without",
+        "the function, or the value, of the last condition that holds; where none does, that of "
+        "one further function, else 0",
         "pieces = snp.piecewise(x, [x > 0, x > 1], [snp.square, 1])\n"
         "se.lambdify([x], pieces)([-1.0, 0.5, 9.0])", "array([0.  , 0.25, 1.  ])",
-        "Raises TensorError for numbers of conditions and functions that don't fit."),
+        "Raises TensorError if the numbers of conditions and functions don't match."),
     Row("choose(a, choices: Sequence[TensorLike], out=None, mode='raise')", choose,
-        "by an array of integers, known numbers, the entries of the choices that it counts",
+        "the entries of the choices that an array of known integers selects",
         "snp.choose([0, 1, 0], [x, y]).as_explicit()", "[x[0], y[1], x[2]]",
-        "Raises UnsupportedError for an array of symbols, ShapeError for a number without a "
+        "Raises UnsupportedError for an array of symbols, ShapeError for an integer without a "
         "choice."),
 )

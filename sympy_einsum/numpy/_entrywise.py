@@ -17,7 +17,7 @@ class Ufunc(ops.ScalarFunction):
     __doc__ = ops.Docstring("NumPy's function of a name, by the row of a scalar function.")
 
     def parameters(self) -> Sequence[Parameter]:
-        """NumPy's: x, or x1 and x2, and options."""
+        """Return NumPy's parameters: x, or x1 and x2, and options."""
         names = ["x"] if self.row.arity == 1 else ["x1", "x2"]
         by_position = Parameter.POSITIONAL_ONLY
         return [
@@ -30,11 +30,11 @@ class Ufunc(ops.ScalarFunction):
         row, arguments = self.row, self.arguments()
         call = f"{self.__name__}({', '.join(map(str, arguments))})"
         if row.name:
-            meaning = f"The same as :func:`sympy_einsum.{row.name}`. {ops.about(row)}"
+            meaning = f"This is :func:`sympy_einsum.{row.name}`. {ops.about(row)}"
         else:
             meaning = f"Defined as {row.function(*arguments)}."
         return ops.paragraphs(
-            f"``numpy.{call}`` entry by entry, on tensors and SymPy scalars.",
+            f"Apply ``numpy.{call}`` entry by entry, to tensors and SymPy scalars.",
             meaning,
             ops.SHAPES,
             "Raises UnsupportedError for NumPy's options, such as ``out`` and ``dtype``: "
@@ -85,26 +85,26 @@ def angle(z: TensorLike, deg: bool) -> Operand:
 # fmt: off
 ROWS = (
     Row("add(x1, x2, /)", lambda x1, x2: ops.add(x1, x2),
-        "the sum entry by entry; a scalar is added to every entry",
+        "the entrywise sum; a scalar is added to every entry",
         "snp.add(A, x[None, :]).shape, snp.add(x, 1)", "((2, 3), x + 1)", NO_FIT),
     Row("multiply(x1, x2, /)", lambda x1, x2: ops.multiply(x1, x2),
-        "the product entry by entry; a scalar multiplies every entry",
+        "the entrywise product; a scalar multiplies every entry",
         "snp.multiply(x, y), snp.multiply(2, x)", "(x*y, 2*x)", NO_FIT),
     Row("negative(a)", lambda a: ops.multiply(-1, a),
-        "every entry with the other sign",
+        "every entry with the opposite sign",
         "snp.negative(x)", "-x"),
     Row("positive(a)", as_operand,
         "the tensor itself",
         "snp.positive(x)", "x"),
     Row("clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None)", clip,
-        "the entries within bounds; one that is None is left out",
+        "the entries limited to an interval; a bound that is None is ignored",
         "within = snp.clip(x, 0, 1)\n"
         "se.lambdify([x], se.gradient(within.sum(), x))([-1.0, 0.0, 0.5])",
         "array([0. , 0.5, 1. ])",
-        "On a bound the derivative is half of that within. Raises TensorError for a bound that "
+        "At a bound the derivative is half of that inside. Raises TensorError for a bound that "
         "is given by both of its names."),
     Row("round(a, decimals=0, out=None)", ops.around,
-        "the entries with some decimals, halves rounded to the even digit",
+        "the entries rounded to some decimals, halves to the even digit",
         "se.lambdify([x], snp.round(x, 1))([0.12, 0.25, 0.37])", "array([0.1, 0.2, 0.4])",
         "The derivative is zero."),
     Row("divmod(x1, x2) -> tuple[Operand, Operand]",
@@ -117,26 +117,27 @@ ROWS = (
         "se.lambdify([x], snp.modf(x))([1.5, -1.5, 2.0])",
         "(array([ 0.5, -0.5,  0. ]), array([ 1., -1.,  2.]))"),
     Row("nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None)", nan_to_num,
-        "numbers in the place of nan, of inf and of -inf, by default 0, the largest number and "
-        "the smallest",
+        "the entries with nan, inf and -inf replaced, by default by 0, the largest and the "
+        "smallest number",
         "se.lambdify([x], snp.nan_to_num(x, nan=7, posinf=100))([1.0, np.nan, np.inf])",
-        "array([  1.,   7., 100.])", f"Where one is put the derivative is 0. {NO_FIT}"),
+        "array([  1.,   7., 100.])", f"A replaced entry has derivative 0. {NO_FIT}"),
     Row("angle(z, deg=False)", angle,
-        "of real numbers pi for negative ones, else 0; of complex tensors in (-pi, pi]",
+        "the angles of the entries: pi for negative real numbers, else 0; those of complex "
+        "tensors are in (-pi, pi]",
         "se.lambdify([x], snp.angle(x, deg=True))([1.0, -2.0, 0.0])", "array([  0., 180.,   0.])"),
     Row("real_if_close(a, tol: float = 100)", ops.as_real,
-        "the tensor itself, tensors are real",
+        "the tensor itself, since tensors are real",
         "snp.real_if_close(x) is x", "True", ignored="tol"),
     Row("isreal(x)", lambda x: ops.compare(sympy.Eq, ops.imag(x), 0),
-        "ones, tensors are real",
+        "ones, since tensors are real",
         "snp.isreal(x)", "Ones(3)"),
     Row("iscomplex(x)", lambda x: ops.compare(sympy.Ne, ops.imag(x), 0),
-        "zeros, tensors are real",
+        "zeros, since tensors are real",
         "snp.iscomplex(x)", "Zeros(3)"),
     Row("isrealobj(x) -> bool", lambda x: not holds_complex(as_operand(x)),
-        "True, tensors are real",
+        "whether a value is real, as tensors are",
         "snp.isrealobj(x), snp.isrealobj(snp.fft.rfft(x))", "(True, False)"),
     Row("iscomplexobj(x) -> bool", lambda x: holds_complex(as_operand(x)),
-        "False, tensors are real",
+        "whether a value is complex, which tensors aren't",
         "snp.iscomplexobj(x), snp.iscomplexobj(snp.fft.rfft(x))", "(False, True)"),
 )

@@ -1,5 +1,4 @@
-"""NumPy's shapes, tensors made from them, and ranges of numbers: constants, but for symbols at the
-ends."""
+"""NumPy's shapes, tensors created from shapes, and ranges of numbers."""
 
 from __future__ import annotations
 
@@ -91,7 +90,7 @@ def arange(start_or_stop: Expr | float, stop: Expr | float | None, step: Expr | 
 
 
 def _constant(signature: str, call: str) -> Row:
-    """Return the row of a function of numbers, which NumPy computes."""
+    """Return the row of a function of known numbers, which NumPy computes."""
     name = signature.partition("(")[0]
     function = getattr(np, name)
 
@@ -107,15 +106,15 @@ def _constant(signature: str, call: str) -> Row:
     return Row(
         signature,
         constant,
-        "NumPy's numbers, as a constant",
+        "NumPy's result for known numbers, as a constant",
         f"np.allclose(snp.{name}({call}).array, np.{name}({call}))",
         "True",
-        "Raises UnsupportedError for arguments that are no known numbers.",
+        "Raises UnsupportedError for arguments that aren't known numbers.",
     )
 
 
 def _plain(argument: object) -> object:
-    """A number of SymPy's as Python's."""
+    """Convert a SymPy number to a Python number."""
     if isinstance(argument, Expr):
         if not argument.is_number or order_of(argument):
             raise TypeError(f"{str(argument)[:80]} is no number")
@@ -126,7 +125,7 @@ def _plain(argument: object) -> object:
 # fmt: off
 ROWS = (
     Row("shape(a) -> Shape", lambda a: shape_of(as_operand(a)),
-        "the tuple of axis lengths, SymPy expressions",
+        "the tuple of axis lengths, which are SymPy expressions",
         'snp.shape(se.TensorSymbol("A", n, 3)), snp.shape(2)', "((n, 3), ())"),
     Row("ndim(a) -> int", lambda a: order_of(as_operand(a)),
         "the number of axes",
@@ -136,23 +135,23 @@ ROWS = (
         'B = se.TensorSymbol("B", m, n)\n'
         "snp.size(B), snp.size(B, 1)", "(m*n, n)", NO_AXIS),
     Row("full(shape, fill_value)", full,
-        "copies of a scalar, which may be a symbol, or of an array that stretches",
+        "a tensor filled with a scalar, which may be a symbol, or with an array that is broadcast",
         "snp.full((n, 2), t).shape, snp.full(n, t).sum()", "((n, 2), n*t)", NO_NUMBER),
     Row("ones(shape, dtype=None)", lambda shape: full(shape, S.One),
-        "a constant that no compiled code ever builds where it is multiplied",
+        "ones, which compiled code never materialises in products",
         "snp.ones((n, 2)).shape, snp.ones(n).sum()", "((n, 2), n)", NO_NUMBER, ignored="dtype"),
     Row("zeros(shape, dtype=None)", lambda shape: Zeros(*as_shape((shape,))),
-        "a tensor of zeros, which vanishes from sums",
+        "zeros, which vanish from sums",
         "snp.zeros((n, 2)).shape, snp.zeros(3) + x", "((n, 2), x)", NO_NUMBER, ignored="dtype"),
     Row("eye(N, M=None, k=0, dtype=None)", ops.eye,
-        "ones on the k-th diagonal",
+        "ones on the k-th diagonal and zeros elsewhere",
         "snp.eye(3) @ x, snp.eye(2, 3, k=1).as_explicit()", "(x, [[0, 1, 0], [0, 0, 1]])",
         NO_NUMBER, ignored="dtype"),
     Row("identity(n, dtype=None)", lambda n: Delta(n),
-        "the square matrix with ones on its diagonal",
+        "the identity matrix",
         "snp.identity(n) == se.Delta(n)", "True", NO_NUMBER, ignored="dtype"),
     Row("tri(N, M=None, k=0, dtype=None)", ops.tri,
-        "ones on and below the k-th diagonal",
+        "ones on and below the k-th diagonal, zeros above it",
         "snp.tri(2, 3).as_explicit()", "[[1, 0, 0], [1, 1, 0]]", NO_NUMBER, ignored="dtype"),
     Row("ones_like(a, dtype=None, *, shape: Lengths | None = None)",
         lambda a, shape: _like(a, shape, S.One),
@@ -163,27 +162,28 @@ ROWS = (
         "zeros of the shape of a tensor, or of another shape",
         "snp.zeros_like(A)", "Zeros(2, 3)", NO_NUMBER, ignored="dtype"),
     Row("full_like(a, fill_value, dtype=None, *, shape: Lengths | None = None)", full_like,
-        "copies of a scalar, of the shape of a tensor, or of another shape",
+        "a tensor filled with a scalar, of the shape of a tensor, or of another shape",
         "snp.full_like(A, 7).sum()", "42",
-        "Raises ShapeError for a value with more axes, or a length that is no whole number, "
+        "Raises ShapeError for a value with more axes, or a length that isn't an integer, "
         "UnsupportedError for a type that would change the value."),
     Row("linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis: int = 0)"
         " -> Operand | tuple[Operand, Operand]", linspace,
-        "a known number of points between scalars or tensors",
+        "a known number of evenly spaced points between scalars or tensors",
         "snp.linspace(0, t, 3).as_explicit()", "[0, 0.5*t, 1.0*t]",
         "Raises UnsupportedError for a symbolic number of points."),
     Row("logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis: int = 0)",
         logspace,
-        "powers of the base, whose exponents are a known number of points between scalars or "
-        "tensors",
+        "powers of the base, whose exponents are a known number of evenly spaced points between "
+        "scalars or tensors",
         "snp.logspace(0, t, 3, base=2).as_explicit()", "[1, 2**(0.5*t), 2**(1.0*t)]",
         "Raises UnsupportedError for a symbolic number of points."),
     Row("arange(start_or_stop: Expr | float, /, stop: Expr | float | None = None, step: Expr | "
         "float = 1)", arange,
-        "a constant; also of symbols, if the step is 1 and the bounds differ by a length",
+        "evenly spaced numbers as a constant; for step 1 the bounds may be symbols that differ "
+        "by an axis length",
         "first_moment = (snp.arange(3) * x).sum()\n"
         "se.lambdify([x], first_moment)([5.0, 7.0, 1.0])", "np.float64(9.0)",
-        "Raises UnsupportedError for another step between symbols."),
+        "Raises UnsupportedError for symbolic bounds with another step."),
     _constant(
         "geomspace(start, stop, num=50, endpoint=True, dtype=None, axis: int = 0)", "1, 8, 4"
     ),

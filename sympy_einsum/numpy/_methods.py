@@ -43,7 +43,7 @@ def method_of(namespace: Mapping[str, _Function], name: str, method: str) -> _Fu
 
 
 def attach_methods(namespace: Mapping[str, _Function]) -> None:
-    """Give the functions of a namespace the methods that NumPy's have."""
+    """Attach the methods of NumPy's universal functions to the functions of a namespace."""
     for name, function in namespace.items():
         ufunc = getattr(np, name, None)
         if isinstance(ufunc, np.ufunc) and ufunc.nin == 2 and ufunc.signature is None:
@@ -54,7 +54,7 @@ def attach_methods(namespace: Mapping[str, _Function]) -> None:
 
 
 def _first_axis(function: _Function) -> _Function:
-    """A function along an axis as a method, which takes the first where none is named."""
+    """Make a method of a function along an axis, whose default is the first axis."""
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
     named = [own.replace(default=0) if own.name == "axis" else own for own in parameters]
@@ -67,7 +67,7 @@ def _first_axis(function: _Function) -> _Function:
 
 
 def _outer(function: _Function, a: TensorLike, b: TensorLike) -> Operand:
-    """Return the function of every entry of one tensor with every entry of another."""
+    """Apply a function to every pair of entries of two tensors."""
     a, b = as_operand(a), as_operand(b)
     before, behind = range(order_of(a)), range(order_of(a), order_of(a) + order_of(b))
     return function(expand_dims(a, (*behind,)), expand_dims(b, (*before,)))

@@ -29,8 +29,8 @@ from ._rows import NumpyRow, functions_of
 
 
 class Family(NamedTuple):
-    """Functions that stand on one page of the reference: rows, and operations that have the names
-    and parameters of NumPy's functions."""
+    """Functions on one page of the reference: rows, and operations with the names and parameters of
+    NumPy's functions."""
 
     title: str
     rows: Iterable[NumpyRow]
@@ -38,7 +38,7 @@ class Family(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The names of all."""
+        """The names of all functions."""
         return [*[row.name for row in self.rows], *self.operations.split()]
 
 

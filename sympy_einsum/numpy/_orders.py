@@ -14,16 +14,15 @@ from sympy import Basic, Eq, Expr, Max, Min, Piecewise, S
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar, isnan, same_length
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
-from ._reductions import chosen, of_numbers, without_nan
+from ._reductions import masked, of_numbers, without_nan
 from ._rows import NO_AXIS, Axes, NumpyRow as Row
 
 _MASK = (
-    "``where`` is a condition or a tensor, and needs ``initial``: TensorError without. Raises "
-    "ShapeError for an axis that isn't there or has no entries."
+    "``where`` is a condition or a tensor and requires ``initial``; TensorError without it. Raises "
+    "ShapeError for an axis out of range or without entries."
 )
 _FIELDS = (
-    "Raises ShapeError for an axis that isn't there, TensorError for ``order``: entries have no "
-    "fields."
+    "Raises ShapeError for an axis out of range, TensorError for ``order``: entries have no fields."
 )
 
 
@@ -35,14 +34,14 @@ def _extremum(
     initial: TensorLike | None,
     where: TensorLike | None,
 ) -> Operand:
-    """Return the maxima or minima, by the name of either."""
+    """Return the maxima or minima; the name is "max" or "min"."""
     larger = Max if name == "max" else Min
     if where is not None and where is not True:
         if initial is None:
             raise TensorError(
-                "a maximum of what a condition leaves may be one of nothing: give initial"
+                "where= may select nothing, which has no maximum or minimum; pass initial="
             )
-        a = chosen(a, where, initial)
+        a = masked(a, where, initial)
     if initial is None:
         return (ops.max if name == "max" else ops.min)(a, axis, keepdims)
     return elementwise(larger, ops.extremum_or(a, axis, name, initial, keepdims), initial)
@@ -66,7 +65,7 @@ def _nan_extremum(
 def _extrema(
     name: str, about: str, example: str, result: str, errors: str, is_nan: bool = False
 ) -> Row:
-    """Return the row of a maximum or a minimum, also of the entries that are numbers."""
+    """Return the row of a maximum or a minimum, of all entries or of those that aren't nan."""
     function, kind = (_nan_extremum, name[3:]) if is_nan else (_extremum, name)
     return Row(
         f"{name}(a, axis=None, out=None, keepdims=False, initial=None, where=True)",
@@ -79,7 +78,7 @@ def _extrema(
 
 
 def _sorting(function: Callable[..., Operand], name: str) -> Callable[..., Operand]:
-    """Return a function that sorts, with NumPy's options, which change nothing for numbers."""
+    """Add NumPy's options, which change nothing for numbers, to a function that sorts."""
 
     def ordered(
         a: TensorLike, axis: int | None, order: object, stable: bool | None = None
@@ -142,7 +141,7 @@ def searchsorted(
 
 
 def _ranks(a: Operand) -> Operand:
-    """Count how many entries of a vector come before each in its order."""
+    """Return the rank of each entry of a vector."""
     return ops.argsort(ops.argsort(a))
 
 
@@ -179,10 +178,10 @@ def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int) -> Operand:
     return order
 
 
-def line_through(
+def interpolated(
     x: Operand, xp: Operand, fp: Operand, left: TensorLike | None, right: TensorLike | None
 ) -> Operand:
-    """Interpolate linearly between any number of points, whose interval is searched."""
+    """Interpolate linearly between any number of points by searching for the interval."""
     last = shape_of(xp)[0] - 1
     behind = ops.clip(searchsorted(xp, x, "right"), 1, last)
     ends = [ops.subtract(behind, 1), behind]
@@ -205,83 +204,82 @@ def _between(
 
 # fmt: off
 ROWS = (
-    _extrema("max", "the largest entries over some axes; those that tie share the derivative",
+    _extrema("max", "the largest entries over some axes; ties share the derivative",
         "se.lambdify([x], se.gradient(snp.max(x), x))([1.0, 5.0, 5.0])",
         "array([0. , 0.5, 0.5])", _MASK),
-    _extrema("min", "the smallest entries over some axes; those that tie share the derivative",
+    _extrema("min", "the smallest entries over some axes; ties share the derivative",
         "smallest_positive = snp.min(x, where=x > 0, initial=100)\n"
         "se.lambdify([x], smallest_positive)([-1.0, 5.0, 2.0])", "np.float64(2.0)", _MASK),
-    _extrema("nanmax", "the largest of the entries that are numbers; of none it is nan",
+    _extrema("nanmax", "the largest of the entries that aren't nan, or nan if all are",
         "se.lambdify([x], snp.nanmax(x))([1.0, np.nan, 3.0])", "np.float64(3.0)", NO_AXIS,
         is_nan=True),
-    _extrema("nanmin", "the smallest of the entries that are numbers; of none it is nan",
+    _extrema("nanmin", "the smallest of the entries that aren't nan, or nan if all are",
         "se.lambdify([x], snp.nanmin(x))([1.0, np.nan, 3.0])", "np.float64(1.0)", NO_AXIS,
         is_nan=True),
     Row("ptp(a, axis=None, out=None, keepdims=False)", ops.ptp,
-        "the largest less the smallest entries over some axes",
+        "the largest minus the smallest entries over some axes",
         "se.lambdify([x], snp.ptp(x))([1.0, 5.0, 3.0])", "np.float64(4.0)", NO_AXIS),
     Row("argmax(a, axis: int | None = None, out=None, *, keepdims=False)", ops.argmax,
-        "the positions of the largest entries, a tensor of integers, whose derivative is zero",
+        "the positions of the largest entries, integers with derivative zero",
         "best = snp.argmax(A, axis=1)\n"
         "best.shape, se.diff(best, A)", "((2,), Zeros(2, 2, 3))", NO_AXIS),
     Row("argmin(a, axis: int | None = None, out=None, *, keepdims=False)", ops.argmin,
-        "the positions of the smallest entries, a tensor of integers, whose derivative is zero",
+        "the positions of the smallest entries, integers with derivative zero",
         "se.lambdify([A], snp.argmin(A, axis=0))([[1.0, 2.0, 3.0], [0.0, 3.0, 4.0]])",
         "array([1, 0, 0])", NO_AXIS),
     Row("nanargmax(a, axis: int | None = None, out=None, *, keepdims=False)",
         of_numbers(ops.argmax, S.NegativeInfinity),
-        "the positions of the largest of the entries that are numbers; 0 where there is none",
+        "the positions of the largest of the entries that aren't nan, or 0 if all are",
         "se.lambdify([x], snp.nanargmax(x))([1.0, np.nan, 3.0])", "np.int64(2)", NO_AXIS),
     Row("nanargmin(a, axis: int | None = None, out=None, *, keepdims=False)",
         of_numbers(ops.argmin, S.Infinity),
-        "the positions of the smallest of the entries that are numbers; 0 where there is none",
+        "the positions of the smallest of the entries that aren't nan, or 0 if all are",
         "se.lambdify([x], snp.nanargmin(x))([1.0, np.nan, 3.0])", "np.int64(0)", NO_AXIS),
     Row("sort(a, axis: int | None = -1, kind=None, order=None, *, stable: bool | None = None)",
         _sorting(ops.sort, "sort"),
-        "the entries in order, by whatever algorithm: every entry keeps its derivative",
+        "the entries in ascending order; each keeps its derivative",
         "two_largest = snp.sort(x)[1:].sum()\n"
         "se.lambdify([x], se.gradient(two_largest, x))([3.0, 1.0, 2.0])", "array([1., 0., 1.])",
         _FIELDS),
     Row("argsort(a, axis: int | None = -1, kind=None, order=None, *, stable: bool | None = "
         "None)", _sorting(ops.argsort, "argsort"),
-        "the positions that sort, always a stable order; a tensor of integers, whose derivative"
-        " is zero",
+        "the positions that sort stably, integers with derivative zero",
         "se.lambdify([x], snp.argsort(x))([3.0, 1.0, 2.0])", "array([1, 2, 0])", _FIELDS),
     Row("partition(a, kth: int | Sequence[int], axis: int | None = -1, kind=None, order=None)",
         _sorting(ops.sort, "partition"),
-        "the entries sorted throughout, which is a partition for every ``kth``",
+        "the sorted entries, which are a partition for every ``kth``",
         "snp.partition(x, 1) == snp.sort(x)", "True", _FIELDS, ignored="kth"),
     Row("argpartition(a, kth: int | Sequence[int], axis: int | None = -1, kind=None, "
         "order=None)", _sorting(ops.argsort, "argpartition"),
-        "positions that sort throughout, which are some for every ``kth``",
+        "the positions that sort, which give a partition for every ``kth``",
         "snp.argpartition(x, 1) == snp.argsort(x)", "True", _FIELDS, ignored="kth"),
     Row("lexsort(keys: TensorLike | Sequence[TensorLike], axis: int = -1)", lexsort,
-        "the positions that sort by the last key, those that tie by the one before it, and so "
-        "on; integers, whose derivative is zero",
+        "the positions that sort by the last key, ties by the key before it, and so on; integers "
+        "with derivative zero",
         "se.lambdify([x, y], snp.lexsort((y, x)))([1.0, 0.0, 1.0], [2.0, 5.0, 1.0])",
         "array([1, 2, 0])", "Raises ShapeError for keys of different shapes."),
     Row("compress(condition, a, axis: int | None = None, out=None)", compress,
-        "the entries where a condition of numbers holds: how many there are must be known",
+        "the entries for which a known condition holds",
         "snp.compress([True, False, True], x).as_explicit()", "[x[0], x[2]]",
-        "Raises UnsupportedError for a condition on symbols."),
+        "Raises UnsupportedError for a condition on symbols: the number of entries must be known."),
     Row("bincount(x, weights=None, minlength=0)", bincount,
-        "the sums of the weights at each of some known integers",
+        "the sum of the weights for each of some known integers",
         "se.lambdify([w], snp.bincount([0, 2, 2], w))([1.0, 2.0, 3.0])", "array([1., 0., 5.])",
-        "Raises TensorError for what isn't a vector of integers from 0 on, UnsupportedError for"
-        " a tensor, ShapeError for weights of another length."),
+        "Raises TensorError for what isn't a vector of nonnegative integers, UnsupportedError "
+        "for a tensor, ShapeError for weights of another length."),
     Row("take(a, indices, axis: int | None = None, out=None, mode='raise')", ops.take,
-        "the entries at some positions, whose axes stand in the place of the axis",
+        "the entries at some positions along an axis, which the axes of the positions replace",
         "snp.take(x, [2, 0, 2]).as_explicit()", "[x[2], x[0], x[2]]",
-        "Positions that aren't on the axis are errors, a ShapeError when they are known; with "
-        "``mode=\"clip\"`` the last entry stands for them, with ``\"wrap\"`` they go round."),
+        "Raises ShapeError for a known position out of range; ``mode=\"clip\"`` clips positions, "
+        "``\"wrap\"`` takes them modulo the length."),
     Row("searchsorted(a, v, side='left', sorter=None)", searchsorted,
-        "where entries would be put into a sorted vector, before or behind equal ones; a tensor"
-        " of integers, whose derivative is zero",
+        "the positions at which entries would be inserted into a sorted vector, before or after "
+        "equal ones; integers with derivative zero",
         'se.lambdify([x], snp.searchsorted([0, 1, 2], x, side="right"))([0.5, 1.0, 9.0])',
         "array([1, 2, 3])",
-        'Raises TensorError for another ``side`` than ``"left"`` and ``"right"``.'),
+        'Raises TensorError for ``side`` other than ``"left"`` and ``"right"``.'),
     Row("digitize(x, bins, right=False)", digitize,
-        "the numbers of the bins that entries fall into, integers; the edges rise or fall",
+        "the numbers of the bins that entries fall into, integers; the edges ascend or descend",
         "se.lambdify([x], snp.digitize(x, [0, 1, 2]))([0.5, -1.0, 2.0])", "array([1, 0, 3])",
-        "Raises TensorError for edges that do neither, as far as they are known."),
+        "Raises TensorError for known edges that do neither."),
 )

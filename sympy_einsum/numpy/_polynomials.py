@@ -1,4 +1,4 @@
-"""NumPy's polynomials, whose coefficients stand in a vector, the highest first."""
+"""NumPy's polynomials: vectors of coefficients, the highest power first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KNOWN = "Raises UnsupportedError for a symbolic number of coefficients."
 
 
 def coefficients_of(name: str, p: TensorLike) -> Operand:
-    """A vector from what NumPy takes for one."""
+    """Convert an argument to a vector of coefficients."""
     p = ops.reshape(p, -1) if not order_of(as_operand(p)) else as_operand(p)
     if order_of(p) != 1:
         raise ShapeError(f"{name} takes a vector of coefficients, not one of shape {shape_of(p)}")
@@ -24,7 +24,7 @@ def coefficients_of(name: str, p: TensorLike) -> Operand:
 
 
 def count_of(name: str, p: Operand) -> int:
-    """Count how many coefficients there are, which must be known."""
+    """Return the number of coefficients; UnsupportedError for a symbolic one."""
     (length,) = shape_of(p)
     if not length.is_Integer:
         raise UnsupportedError(
@@ -34,7 +34,7 @@ def count_of(name: str, p: Operand) -> int:
 
 
 def entries_of(name: str, vector: TensorLike) -> Sequence[TensorLike]:
-    """Return the entries of a vector, numbers where they are known."""
+    """Return the entries of a vector, as numbers for a constant."""
     vector = coefficients_of(name, vector)
     count_of(name, vector)
     return vector.array.tolist() if isinstance(vector, Constant) else ops.unstack(vector)
@@ -146,54 +146,54 @@ def vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Ope
 # fmt: off
 ROWS = (
     Row("polyval(p, x)", polyval,
-        "the value at every entry of ``x``, by Horner's rule",
+        "the value of a polynomial at every entry of ``x``, by Horner's rule",
         "snp.polyval([1, 2, 3], t), se.jacobian(snp.polyval(y, x), y).shape",
         "(t*(t + 2) + 3, (3, 3))",
-        "There is a known number of coefficients; UnsupportedError for a symbolic one."),
+        _KNOWN),
     Row("polyder(p, m=1)", polyder,
-        "the coefficients of a derivative",
+        "the coefficients of a derivative of a polynomial",
         "snp.polyder([1, 2, 3]).as_explicit()", "[2, 2]", _KNOWN),
     Row("polyint(p, m=1, k=None)", polyint,
-        "the coefficients of an antiderivative, with constants of integration",
+        "the coefficients of an antiderivative of a polynomial, with constants of integration",
         "snp.polyint([6, 2], k=5).as_explicit()", "[3, 2, 5]", _KNOWN),
     Row("polyadd(a1, a2)", polyadd,
-        "the coefficients of a sum",
+        "the coefficients of a sum of polynomials",
         "snp.polyadd([1, 2, 3], [1, 1]).as_explicit()", "[1, 3, 4]", _KNOWN),
     Row("polysub(a1, a2)",
         lambda a1, a2: polyadd(a1, ops.multiply(-1, coefficients_of("polysub", a2))),
-        "the coefficients of a difference",
+        "the coefficients of a difference of polynomials",
         "snp.polysub([1, 2, 3], [1, 1]).as_explicit()", "[1, 1, 2]", _KNOWN),
     Row("polymul(a1, a2)",
         lambda a1, a2: ops.convolve(coefficients_of("polymul", a1), coefficients_of("polymul", a2)),
-        "the coefficients of a product; leading zeros stay",
+        "the coefficients of a product of polynomials, with leading zeros",
         "snp.polymul([1, 1], [1, -1]).as_explicit()", "[1, 0, -1]",
-        "Raises ShapeError for what is no vector."),
+        "Raises ShapeError for what isn't a vector."),
     Row("polydiv(u, v) -> tuple[Operand, Operand]", polydiv,
-        "the coefficients of the quotient and of the remainder, whose leading zeros stay",
+        "the coefficients of the quotient and of the remainder, which keeps leading zeros",
         "quotient, remainder = snp.polydiv(x, [1.0, -2.0])\n"
         "quotient.shape, se.lambdify([x], remainder)([1.0, 0.0, 0.0])", "((2,), array([4.]))",
-        "The first coefficient of the divisor isn't 0. Raises ShapeError for what is no vector,"
-        " UnsupportedError for a symbolic number of coefficients."),
+        "The first coefficient of the divisor must not be 0. Raises ShapeError for what isn't a "
+        "vector, UnsupportedError for a symbolic number of coefficients."),
     Row("poly(seq_of_zeros)", poly,
-        "the coefficients of the polynomial with some roots",
+        "the coefficients of the polynomial with given roots",
         "se.lambdify([x], snp.poly(x))([1.0, 2.0, 3.0])", "array([ 1., -6., 11., -6.])",
-        "Raises ShapeError for what is no vector, UnsupportedError for a matrix or a symbolic "
-        "number."),
+        "Raises ShapeError for what isn't a vector, UnsupportedError for a matrix or a symbolic "
+        "number of roots."),
     Row("polyfit(x, y, deg: int, rcond: None = None, full=False, w=None, cov=False)", polyfit,
-        "the coefficients, the highest first, of the polynomial with the least sum of squares "
-        "(w (p(x) - y))²; ``y`` may have a column for each of several",
+        "the coefficients, the highest first, of the polynomial that minimises the sum of the "
+        "squares (w (p(x) - y))²; ``y`` may have a column for each of several polynomials",
         "line = se.lambdify([x, y], snp.polyfit(x, y, 1))\n"
         "print(line([0.0, 1.0, 2.0], [1.0, 3.0, 5.0]).round(9))", "[2. 1.]",
-        "Raises ShapeError where lengths differ or there are fewer points than coefficients, "
-        "TensorError for a degree that isn't known.",
+        "Raises ShapeError if lengths differ or there are fewer points than coefficients, "
+        "TensorError for a symbolic degree.",
         refused={
             "full": "lstsq(vander(x, deg + 1), y) returns residuals, rank and singular values",
             "cov": "it is the variance of the residuals times the inverse of V.T @ V, where "
             "V = vander(x, deg + 1)",
         }),
     Row("vander(x, N: int | None = None, increasing=False)", vander,
-        "the powers of a vector, a known number of columns",
+        "the powers of a vector as columns, a known number of them",
         "snp.vander(x[:2], 3).as_explicit()", "[[x[0]**2, x[0], 1], [x[1]**2, x[1], 1]]",
-        "Raises ShapeError for what is no vector, UnsupportedError for a symbolic number of "
+        "Raises ShapeError for what isn't a vector, UnsupportedError for a symbolic number of "
         "columns."),
 )

@@ -8,7 +8,7 @@ from ..expressions import Operand, TensorLike, shape_of
 from ._rows import NumpyRow as Row
 from ._shapes import broadcast_arrays
 
-_LENGTHS = "Raises ShapeError when the lengths don't fit."
+_LENGTHS = "Raises ShapeError if the lengths don't match."
 
 
 def vecdot(x1: TensorLike, x2: TensorLike, axis: int) -> Operand:
@@ -35,13 +35,13 @@ def cross(
             )
     a, b = broadcast_arrays([a, b])
     c = ops.subtract(
-        ops.multiply(_turned(a, 1), _turned(b, 2)), ops.multiply(_turned(a, 2), _turned(b, 1))
+        ops.multiply(_rotated(a, 1), _rotated(b, 2)), ops.multiply(_rotated(a, 2), _rotated(b, 1))
     )
     return ops.moveaxis(c, -1, places[2])
 
 
-def _turned(a: Operand, by: int) -> Operand:
-    """Return the entries along the last axis, with the first of them put at the end."""
+def _rotated(a: Operand, by: int) -> Operand:
+    """Rotate the entries along the last axis to the left."""
     parts = [ops.getitem(a, (..., slice(by, None))), ops.getitem(a, (..., slice(by)))]
     return ops.concatenate(parts, -1)
 
@@ -49,20 +49,21 @@ def _turned(a: Operand, by: int) -> Operand:
 # fmt: off
 ROWS = (
     Row("einsum(*operands, optimize: object = None)", lambda operands: ops.einsum(*operands),
-        "the sum of products of entries, by a text or by lists; ``optimize`` isn't needed",
+        "the einsum of operands, given by an index string or index lists; ``optimize`` isn't "
+        "needed",
         'snp.einsum("ij,j->i", A, x) == snp.einsum(A, [0, 1], x, [1], [0]) == A @ x', "True",
         "Shapes and errors are those of :func:`sympy_einsum.einsum`."),
     Row("matvec(x1, x2)", lambda x1, x2: ops.einsum("...ij,...j->...i", x1, x2),
-        "stacks of matrices times stacks of vectors, (…, m, n) and (…, n) to (…, m)",
+        "the products of stacks of matrices and of vectors, (…, m, n) and (…, n) to (…, m)",
         "snp.matvec(A, x) == A @ x, snp.matvec(A, S) == S @ A.T", "(True, True)", _LENGTHS),
     Row("vecmat(x1, x2)", lambda x1, x2: ops.einsum("...i,...ij->...j", ops.conj(x1), x2),
-        "stacks of vectors times stacks of matrices, (…, m) and (…, m, n) to (…, n)",
+        "the products of stacks of vectors and of matrices, (…, m) and (…, m, n) to (…, n)",
         "snp.vecmat(x, S) == x @ S, snp.vecmat(A, S) == A @ S", "(True, True)", _LENGTHS),
     Row("vecdot(x1, x2, *, axis: int = -1)", vecdot,
-        "the products of stacks of vectors, which lie along an axis of both",
+        "the scalar products of stacks of vectors, which are along an axis of both",
         "snp.vecdot(A, B)", "(A @ B.T).diagonal()", _LENGTHS),
     Row("cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis: int | None = None)", cross,
-        "the cross product of vectors with three entries",
+        "the cross product of vectors of length 3",
         "snp.cross(x, y).as_explicit()[0], se.jacobian(snp.cross(x, y), y).shape",
         "(-y[1]*x[2] + x[1]*y[2], (3, 3))", "Raises ShapeError for other lengths."),
 )

@@ -1,5 +1,5 @@
-"""Implementations of NumPy's protocols, by which NumPy's own functions of tensors, of complex
-tensors and of SymPy's scalars are those of the namespace."""
+"""Implementations of NumPy's protocols, which dispatch NumPy's functions of tensors, complex
+tensors and SymPy scalars to the namespace."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _refused(name: str) -> UnsupportedError:
 
 
 def _are_ours(inputs: Sequence[object]) -> bool:
-    """Tell whether there are tensors inside of scalars, or nothing but numbers and lengths."""
+    """Tell whether scalars contain tensors, or are all numbers and lengths."""
     if not all(isinstance(value, (Expr, int, float, np.number)) for value in inputs):
         return False
     exprs = [value for value in inputs if isinstance(value, Expr)]
@@ -124,7 +124,7 @@ def _are_ours(inputs: Sequence[object]) -> bool:
 
 
 def _boxed(scalar: Expr) -> np.ndarray:
-    """A scalar in an array without axes."""
+    """Put a scalar into an array without axes."""
     box = np.empty((), dtype=object)
     box[()] = scalar
     return box
@@ -133,7 +133,7 @@ def _boxed(scalar: Expr) -> np.ndarray:
 def _called(
     name: str, function: Callable[..., Operand], args: Sequence[object], kwargs: dict[str, object]
 ) -> Operand:
-    """A call by NumPy, which has more options than we: they are refused by name."""
+    """Call a function, refusing by name NumPy's options that it doesn't have."""
     known = _parameters(function)
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()):
         refuse(name, {option: v for option, v in kwargs.items() if option not in known})

@@ -1,4 +1,4 @@
-"""NumPy's sums, means, running sums and the like, of all entries or of those that are numbers."""
+"""NumPy's sums, means, running sums and other statistics, of all entries or without nan."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from ._rows import NO_AXIS, NO_FIT, Axes, NumpyRow as Row
 _MASK = "``where`` is a condition or a tensor."
 
 
-def chosen(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
-    """Return the entries that a reduction takes, something else for the others; as in NumPy, a mask
-    is repeated to the shape of the entries, and they aren't to its."""
+def masked(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Operand:
+    """Replace the entries that a mask excludes from a reduction; as in NumPy, the mask is broadcast
+    to the entries and not vice versa."""
     if where is None or where is True:
         return a
     shape = shape_of(as_operand(a))
@@ -51,7 +51,7 @@ def sum(
     initial: TensorLike | None = None,
     where: TensorLike | None = True,
 ) -> Operand:
-    total = ops.sum(chosen(a, where, S.Zero), axis, keepdims)
+    total = ops.sum(masked(a, where, S.Zero), axis, keepdims)
     return total if initial is None else ops.add(total, initial)
 
 
@@ -69,7 +69,7 @@ def prod(
     initial: TensorLike | None,
     where: TensorLike | None,
 ) -> Operand:
-    product = ops.prod(chosen(a, where, S.One), axis, keepdims)
+    product = ops.prod(masked(a, where, S.One), axis, keepdims)
     return product if initial is None else ops.multiply(product, initial)
 
 
@@ -122,8 +122,8 @@ def _deviations(
     centre: TensorLike | None,
     least: Expr,
 ) -> Operand:
-    """Return the mean square of the differences between some entries and their mean, or something
-    else; ``least`` is what it is divided by where no degree of freedom is left."""
+    """Return the mean square of the deviations of some entries from a centre, by default their
+    mean; ``least`` is the divisor where no degree of freedom is left."""
     a = as_operand(a)
     if centre is None:
         centre = mean(a, axis, True, where)
@@ -137,7 +137,7 @@ def _deviations(
 
 
 def _degrees(ddof: Expr | int, correction: Expr | int | None) -> Expr:
-    """Return the degrees of freedom that a variance has less than entries."""
+    """Return the number that a variance subtracts from the number of entries."""
     taken = as_scalar(ddof, "ddof")
     if correction is None:
         return taken
@@ -166,7 +166,7 @@ def average(
     keepdims: bool = False,
 ) -> Operand | tuple[Operand, Operand]:
     a = as_operand(a)
-    wide = ones_like(a) if weights is None else _spread(as_operand(weights), a, axis)
+    wide = ones_like(a) if weights is None else _broadcast_weights(as_operand(weights), a, axis)
     total = ops.sum(wide, axis, keepdims)
     if weights is None:
         result = ops.mean(a, axis, keepdims)
@@ -175,8 +175,8 @@ def average(
     return (result, total) if as_flag(returned, "returned") else result
 
 
-def _spread(weights: Operand, a: Operand, axis: Axes) -> Operand:
-    """Weights of the shape of a tensor, from those or from weights along some of its axes."""
+def _broadcast_weights(weights: Operand, a: Operand, axis: Axes) -> Operand:
+    """Broadcast weights along some axes of a tensor to its shape."""
     shape = shape_of(a)
     if order_of(weights) == len(shape) and all(map(same_length, shape_of(weights), shape)):
         return weights
@@ -244,12 +244,12 @@ def corrcoef(x: TensorLike, y: TensorLike | None, rowvar: bool) -> Operand:
 
 
 def without_nan(a: TensorLike, neutral: Expr) -> Operand:
-    """Return the entries, and a neutral number for those that are no numbers."""
+    """Replace nan by a neutral number."""
     return ops.where(elementwise(isnan, a), neutral, a)
 
 
 def of_numbers(reduction: Callable[..., Operand], neutral: Expr) -> Callable[..., Operand]:
-    """Return a reduction of the entries that are numbers, as a function with its parameters."""
+    """Return a reduction of the entries that aren't nan, with the parameters of the reduction."""
 
     @wraps(reduction)
     def reduced(a: TensorLike, *args: object, **options: object) -> Operand:
@@ -259,13 +259,13 @@ def of_numbers(reduction: Callable[..., Operand], neutral: Expr) -> Callable[...
 
 
 def _numbers(a: TensorLike, where: TensorLike | None) -> Operand:
-    """Where the entries are numbers, among some of them."""
+    """Return the mask of the entries that aren't nan, combined with another mask."""
     are = ops.compare(Ne, elementwise(isnan, a), 1)
-    return chosen(are, where, S.Zero)
+    return masked(are, where, S.Zero)
 
 
 def _root(variance: Callable[..., Operand]) -> Callable[..., Operand]:
-    """Return a standard deviation, as a function with the parameters of the variance."""
+    """Return a standard deviation, with the parameters of the variance."""
 
     @wraps(variance)
     def deviation(*args: object, **options: object) -> Operand:
@@ -275,7 +275,7 @@ def _root(variance: Callable[..., Operand]) -> Callable[..., Operand]:
 
 
 def _quantile(name: str, about: str, example: str, result: str, errors: str) -> Row:
-    """Return the row of quantiles or percentiles, of all entries or of those that are numbers."""
+    """Return the row of quantiles or percentiles, of all entries or of those that aren't nan."""
     of_all = ops.nanquantile if name.startswith("nan") else ops.quantile
 
     def quantile(
@@ -287,7 +287,7 @@ def _quantile(name: str, about: str, example: str, result: str, errors: str) -> 
         weights: TensorLike | None,
     ) -> Operand:
         if weights is not None:
-            weights = _spread(as_operand(weights), as_operand(a), axis)
+            weights = _broadcast_weights(as_operand(weights), as_operand(a), axis)
         share = ops.over_100(q) if name.endswith("percentile") else q
         return of_all(a, share, axis, method, keepdims, weights)
 
@@ -323,118 +323,122 @@ ROWS = (
     Row(f"prod({_SUM})", prod,
         "the product over some axes",
         "se.lambdify([x], se.gradient(snp.prod(x), x))([0.0, 2.0, 3.0])", "array([6., 0., 0.])",
-        f"The derivative divides by nothing: it is right at zeros. {_MASK} {NO_AXIS}"),
+        f"The derivative doesn't divide, so it is right at zeros. {_MASK} {NO_AXIS}"),
     Row("count_nonzero(a, axis=None, *, keepdims=False)", ops.count_nonzero,
-        "how many entries aren't 0, also where conditions hold",
+        "the number of entries that aren't 0, or for which a condition holds",
         "se.lambdify([x], snp.count_nonzero(x > 1))([1.0, 2.0, 3.0])", "np.float64(2.0)", NO_AXIS),
     Row(f"any({_TEST})",
-        lambda a, axis, keepdims, where: ops.any_(chosen(a, where, S.Zero), axis, keepdims),
-        "ones and zeros, and a relation where no axis is left",
+        lambda a, axis, keepdims, where: ops.any_(masked(a, where, S.Zero), axis, keepdims),
+        "whether any entry along the axes is nonzero: ones and zeros, or a relation if no axis "
+        "is left",
         "se.lambdify([A], snp.any(A > 1, axis=1))([[1.0, 2.0, 0.0], [0.0, 1.0, 1.0]])",
         "array([1., 0.])", f"{_MASK} {NO_AXIS}"),
     Row(f"all({_TEST})",
-        lambda a, axis, keepdims, where: ops.all_(chosen(a, where, S.One), axis, keepdims),
-        "ones and zeros, and a relation where no axis is left",
+        lambda a, axis, keepdims, where: ops.all_(masked(a, where, S.One), axis, keepdims),
+        "whether all entries along the axes are nonzero: ones and zeros, or a relation if no "
+        "axis is left",
         "se.lambdify([A], snp.all(A > 0, axis=1))([[1.0, 2.0, 3.0], [0.0, 1.0, 2.0]])",
         "array([1., 0.])", f"{_MASK} {NO_AXIS}"),
     Row("allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False)",
         lambda a, b, rtol, atol, equal_nan: ops.all_(ops.isclose(a, b, rtol, atol, equal_nan)),
-        "a relation, which a call of compiled code decides",
+        "whether all entries are close: a relation, which compiled code decides",
         "bool(se.lambdify([x, y], snp.allclose(x, y))([1.0, 2.0, 3.0], [1.0, 2.0, 3.0 + "
         "1e-12]))", "True", NO_FIT),
     Row("array_equal(a1, a2, equal_nan=False)", array_equal,
-        "a relation, which is false where shapes differ",
+        "whether shapes and entries are equal: a relation, false if the shapes differ",
         "are_equal = se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])\n"
         "snp.array_equal(x, A), bool(are_equal)", "(False, True)"),
     Row(f"var({_VAR})", var,
         "the variance over some axes; ``correction`` is another name of ``ddof``",
         "se.lambdify([x], snp.var(x, ddof=1))([0.0, 0.0, 3.0])", "np.float64(3.0)",
-        f"{_MASK} {NO_AXIS[:-1]}, TensorError for both names at once."),
+        f"{_MASK} {NO_AXIS[:-1]}, TensorError if both are given."),
     Row(f"std({_VAR})", _root(var),
         "the standard deviation over some axes",
         "se.lambdify([x], snp.std(x))([1.0, 1.0, 1.0])", "np.float64(0.0)",
         "Parameters and errors are those of :func:`var`."),
     Row(f"cumsum({_RUNNING})", ops.cumsum,
-        "the running sums along an axis, without one those of all entries in C order",
+        "the running sums along an axis, without one of all entries in C order",
         "snp.cumsum(x).as_explicit(), se.gradient(snp.cumsum(x).sum(), x).as_explicit()",
         "([x[0], x[1] + x[0], x[1] + x[0] + x[2]], [3, 2, 1])", NO_AXIS),
     Row(f"cumprod({_RUNNING})", ops.cumprod,
-        "the running products along an axis, without one those of all entries in C order",
+        "the running products along an axis, without one of all entries in C order",
         "se.lambdify([x], se.gradient(snp.cumprod(x).sum(), x))([0.0, 2.0, 3.0])",
         "array([9., 0., 0.])",
-        f"The derivatives divide by nothing: they are right at zeros. {NO_AXIS}"),
+        f"The derivatives don't divide, so they are right at zeros. {NO_AXIS}"),
     Row("cumulative_prod(x, *, axis: int | None = None, include_initial=False)", cumulative_prod,
-        "the running products along an axis, which only a vector may leave out; with "
-        "``include_initial`` there is a one before them",
+        "the running products along an axis, which may be omitted for a vector; with "
+        "``include_initial`` they start with 1",
         "snp.cumulative_prod(x, include_initial=True).shape", "(4,)",
-        "Raises ShapeError when there is no such axis, TensorError when it has to be named."),
+        "Raises ShapeError for an axis out of range, TensorError for a missing axis."),
     Row("average(a, axis=None, weights=None, returned=False, *, keepdims=False) -> Operand | "
         "tuple[Operand, Operand]", average,
-        "the mean, or with weights the weighted mean, whose weights have the shape of ``a`` or "
-        "that of the axes; with ``returned`` also the sum of the weights",
+        "the mean, or the weighted mean, with weights of the shape of ``a`` or of the axes; with "
+        "``returned`` also the sum of the weights",
         "snp.average(x, weights=w)", "(w*x).sum()/w.sum()",
         "Raises ShapeError for weights of another shape."),
     Row("cov(m, y=None, rowvar=True, bias=False, ddof: Expr | int | None = None, fweights=None,"
         " aweights=None, *, dtype=None)", cov,
-        "the covariances of variables in rows; the weights are along the columns",
+        "the covariance matrix of variables in rows; weights are along the columns",
         "C = snp.cov(A)\n"
         "C.shape, se.gradient(se.logdet(C), A).shape", "((2, 2), (2, 3))",
         "Raises ShapeError for more than two axes, or weights of another length."),
     Row("corrcoef(x, y=None, rowvar=True)", corrcoef,
-        "the correlations of variables in rows, with ``rowvar=False`` in columns",
+        "the correlation matrix of variables in rows, with ``rowvar=False`` in columns",
         "r = se.lambdify([A], snp.corrcoef(A))\n"
         "r([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).round(12)",
         "array([[ 1., -1.],\n"
         "       [-1.,  1.]])", "Raises ShapeError for more than two axes."),
     Row(f"median({_MEDIAN})", ops.median,
-        "the median along some axes, or of all entries",
+        "the median along some axes, by default of all entries",
         'x = se.TensorSymbol("x", n)\n'
         "se.lambdify([x], se.gradient(snp.median(x), x))([3.0, 1.0, 2.0, 9.0])",
         "array([0.5, 0. , 0.5, 0. ])", NO_AXIS),
     _quantile("quantile",
-        "the quantiles for one ``q`` or an array of some, whose axes come first",
+        "the quantiles along some axes for one ``q``, or for an array of them, whose axes come "
+        "first",
         "snp.quantile(A, [0.25, 0.5, 0.75, 1], axis=0).shape", "(4, 3)",
-        "Raises ShapeError for an axis that isn't there, TensorError for a q outside of 0 to 1 "
-        "or a method that NumPy doesn't have. Weights are those of ``inverted_cdf``."),
+        'Raises ShapeError for an axis out of range, TensorError for a q outside 0 to 1 or an '
+        'unknown method. Weights need ``method="inverted_cdf"``.'),
     _quantile("percentile",
-        "the percentiles for one ``q`` or an array of some, whose axes come first",
+        "the percentiles along some axes for one ``q``, or for an array of them, whose axes come "
+        "first",
         "snp.percentile(x, 25) == snp.quantile(x, 0.25)", "True",
-        "Errors are those of :func:`quantile`, for a q outside of 0 to 100."),
+        "Errors are those of :func:`quantile`, for a q outside 0 to 100."),
     _quantile("nanquantile",
-        "the quantiles of the entries that are numbers",
+        "the quantiles of the entries that aren't nan",
         "se.lambdify([x], snp.nanquantile(x, [0, 1]))([1.0, np.nan, 3.0])", "array([1., 3.])",
         "Errors are those of :func:`quantile`."),
     _quantile("nanpercentile",
-        "the percentiles of the entries that are numbers",
+        "the percentiles of the entries that aren't nan",
         "se.lambdify([x], snp.nanpercentile(x, 50))([1.0, np.nan, 3.0])", "np.float64(2.0)",
         "Errors are those of :func:`percentile`."),
     Row(f"nanmedian({_MEDIAN})",
         lambda a, axis, keepdims: ops.nanquantile(a, S.Half, axis, keepdims=keepdims),
-        "the median of the entries that are numbers",
+        "the median of the entries that aren't nan",
         "se.lambdify([x], snp.nanmedian(x))([1.0, np.nan, 3.0])", "np.float64(2.0)", NO_AXIS),
     Row(f"nansum({_SUM})", of_numbers(sum, S.Zero),
-        "the sum of the entries, of which those that are no numbers count as 0",
+        "the sum of the entries that aren't nan",
         "se.lambdify([x], snp.nansum(x))([1.0, np.nan, 3.0])", "np.float64(4.0)", NO_AXIS),
     Row(f"nanprod({_SUM})", of_numbers(prod, S.One),
-        "the product of the entries, of which those that are no numbers count as 1",
+        "the product of the entries that aren't nan",
         "se.lambdify([x], snp.nanprod(x))([1.0, np.nan, 3.0])", "np.float64(3.0)", NO_AXIS),
     Row(f"nancumsum({_RUNNING})", of_numbers(ops.cumsum, S.Zero),
-        "the running sums of the entries, of which those that are no numbers count as 0",
+        "the running sums of the entries, where nan counts as 0",
         "se.lambdify([x], snp.nancumsum(x))([1.0, np.nan, 3.0])", "array([1., 1., 4.])", NO_AXIS),
     Row(f"nancumprod({_RUNNING})", of_numbers(ops.cumprod, S.One),
-        "the running products of the entries, of which those that are no numbers count as 1",
+        "the running products of the entries, where nan counts as 1",
         "se.lambdify([x], snp.nancumprod(x))([1.0, np.nan, 3.0])", "array([1., 1., 3.])", NO_AXIS),
     Row(f"nanmean({_MEAN})",
         lambda a, axis, keepdims, where: mean(a, axis, keepdims, _numbers(a, where)),
-        "the mean of the entries that are numbers",
+        "the mean of the entries that aren't nan",
         "mean = snp.nanmean(x)\n"
         "se.lambdify([x], [mean, se.gradient(mean, x)])([1.0, np.nan, 3.0])",
         "[np.float64(2.0), array([0.5, 0. , 0.5])]", NO_AXIS),
     Row(f"nanvar({_VAR})", nanvar,
-        "the variance of the entries that are numbers",
+        "the variance of the entries that aren't nan",
         "se.lambdify([x], snp.nanvar(x))([1.0, np.nan, 3.0])", "np.float64(1.0)", NO_AXIS),
     Row(f"nanstd({_VAR})", _root(nanvar),
-        "the standard deviation of the entries that are numbers",
+        "the standard deviation of the entries that aren't nan",
         "se.lambdify([x], snp.nanstd(x))([1.0, np.nan, 3.0])", "np.float64(1.0)",
         "Parameters and errors are those of :func:`nanvar`."),
 )

@@ -42,14 +42,14 @@ REASONS = {
     "axis=, or apply a scalar one with sympy_einsum.elementwise": """
         apply_along_axis apply_over_axes fromfunction frompyfunc""",
     "its entries would be undefined; take zeros": "empty empty_like",
-    "it is about the bits of numbers, or about integers, and tensors are real": """
+    "it is for integers or for the bits of numbers, and tensors are real": """
         bitwise_count bitwise_left_shift bitwise_right_shift left_shift right_shift packbits
         unpackbits gcd lcm frexp nextafter spacing""",
     "it gives positions, not values: use numpy's own, an array, as an index": """
         diag_indices diag_indices_from indices ix_ mask_indices ravel_multi_index tril_indices
         tril_indices_from triu_indices triu_indices_from unravel_index""",
-    "its result is complex, and in no order": "roots",
-    "its result is a numpy.matrix, or is made of names in a text; use block": "bmat",
+    "its result is complex and has no order": "roots",
+    "its result is a numpy.matrix, or its argument a string of names; use block": "bmat",
     "it sorts complex numbers, and tensors are real": "sort_complex",
     "contractions are planned when an expression is compiled: lambdify(..., optimize=)": """
         einsum_path""",
@@ -59,13 +59,13 @@ REASONS = {
     "expressions have no memory of their own": """
         asarray_chkfinite asfortranarray asmatrix isfortran may_share_memory nested_iters require
         shares_memory""",
-    "it reads or writes text, files or buffers, or sets how numpy does": """
+    "it reads or writes text, files or buffers, or configures how numpy does": """
         array2string array_repr array_str base_repr binary_repr format_float_positional
         format_float_scientific from_dlpack frombuffer fromfile fromiter fromregex fromstring
         genfromtxt get_include get_printoptions getbufsize geterr geterrcall info load loadtxt
         printoptions save savetxt savez savez_compressed set_printoptions setbufsize seterr
         seterrcall show_config show_runtime test iterable""",
-    "it is about dates": """
+    "it is for dates": """
         busday_count busday_offset datetime_as_string datetime_data is_busday isnat""",
     "symbols aren't random; draw numbers when the compiled function is called": "random",
     "of numpy's packages only fft and linalg have a counterpart": """
@@ -76,7 +76,7 @@ _BY_NAME = {name: reason for reason, names in REASONS.items() for name in names.
 
 
 def refusal(name: str, module: str = "numpy") -> str | None:
-    """Why NumPy's object of a name isn't here; None where nothing is known of it.
+    """Return the reason why an object of NumPy's isn't here; None if there is none.
 
     >>> refusal("empty")
     'its entries would be undefined; take zeros'

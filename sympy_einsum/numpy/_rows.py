@@ -28,10 +28,10 @@ from ._refused import OPTIONS
 Axes: TypeAlias = int | Sequence[int] | None
 Lengths: TypeAlias = Expr | int | Sequence[Expr | int]
 
-NO_AXIS = "Raises ShapeError for an axis that isn't there."
-NO_FIT = "Raises ShapeError for shapes that don't fit."
+NO_AXIS = "Raises ShapeError for an axis out of range."
+NO_FIT = "Raises ShapeError if the shapes don't broadcast."
 NO_NUMBER = (
-    "Raises ShapeError for a length that is no whole number, TensorError for what is no number."
+    "Raises ShapeError for a length that isn't an integer, TensorError for what isn't a number."
 )
 
 # NumPy's options that say nothing about the values, and the defaults of others.
@@ -84,11 +84,11 @@ class NumpyRow(NamedTuple):
 
     signature : name, parameters and defaults as in NumPy, and the types of those that have others
         than their names or defaults tell; behind ``->`` that of the result, if it is no Operand
-    made : the operation, or a function, that gives the result. The first argument is passed by
-        position, of the others those that it has parameters for (all, if it has ``**``); options
-        for which it has none are refused at another value than their default, for the reasons in
-        ``_refused.OPTIONS``
-    about : the result, in a phrase
+    compute : the operation, or a function, that computes the result. The first argument is passed
+        by position, of the others those that it has parameters for (all, if it has ``**``);
+        options for which it has none are refused at another value than their default, for the
+        reasons in ``_refused.OPTIONS``
+    about : a phrase that says what is returned; for a function that always raises, why
     example, result : a doctest: lines of code, in which x, y, w are vectors with 3 entries, A, B
         are 2 x 3 matrices, S is square and T has the shape (2, 3, 4); and what the last one prints
     errors : sentences on the errors, and on special cases
@@ -100,13 +100,13 @@ class NumpyRow(NamedTuple):
 
     >>> from sympy_einsum import operations as ops
     >>> example = "snp.matrix_transpose(A).shape", "(3, 2)"
-    >>> axes = "the last two axes exchanged"
-    >>> NumpyRow("matrix_transpose(a)", lambda a: ops.swapaxes(a, -1, -2), axes, *example).name
+    >>> about = "the tensor with its last two axes exchanged"
+    >>> NumpyRow("matrix_transpose(a)", lambda a: ops.swapaxes(a, -1, -2), about, *example).name
     'matrix_transpose'
     """
 
     signature: str
-    made: Callable[..., Any]
+    compute: Callable[..., Any]
     about: str
     example: str
     result: str
@@ -121,14 +121,14 @@ class NumpyRow(NamedTuple):
 
 
 def functions_of(rows: Iterable[NumpyRow], module: str) -> dict[str, Callable[..., Any]]:
-    """Make the functions of some rows, which belong to a module, by their names."""
+    """Make the functions of some rows of a module; return them by name."""
     return {row.name: _function(row, module) for row in rows}
 
 
 def _function(row: NumpyRow, module: str) -> Callable[..., Any]:
     name, signature = row.name, signature_of(row)
     first, *others = signature.parameters
-    asked = list(inspect.signature(row.made).parameters.values())[1:]
+    asked = list(inspect.signature(row.compute).parameters.values())[1:]
     takes_all = any(own.kind is Parameter.VAR_KEYWORD for own in asked)
     taken = others if takes_all else [own.name for own in asked if own.name in others]
     refused = refused_options(row)
@@ -138,12 +138,12 @@ def _function(row: NumpyRow, module: str) -> Callable[..., Any]:
         try:
             given = signature.bind(*args, **options)
         except TypeError as error:
-            raise TypeError(f"{name}() {_misfit(signature, args, options, error)}") from None
+            raise TypeError(f"{name}() {_binding_error(signature, args, options, error)}") from None
         given.apply_defaults()
         arguments = given.arguments
         if refused:
             refuse(name, {option: arguments[option] for option in refused}, defaults, refused)
-        return row.made(arguments[first], **{own: arguments[own] for own in taken})
+        return row.compute(arguments[first], **{own: arguments[own] for own in taken})
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
@@ -160,17 +160,17 @@ def refused_options(row: NumpyRow) -> dict[str, str]:
     {'out': "expressions don't change; assign the result"}
     """
     _, *others = signature_of(row).parameters
-    asked = inspect.signature(row.made).parameters.values()
+    asked = inspect.signature(row.compute).parameters.values()
     if any(own.kind is Parameter.VAR_KEYWORD for own in asked):
         return {}
     kept = {*[own.name for own in asked][1:], *HARMLESS, *row.ignored.split()}
     return {own: row.refused.get(own) or OPTIONS[own] for own in others if own not in kept}
 
 
-def _misfit(
+def _binding_error(
     signature: Signature, args: Sequence[object], options: Mapping[str, object], error: TypeError
 ) -> str:
-    """Say as Python does why arguments don't fit a signature."""
+    """Explain, in Python's words, why arguments don't fit a signature."""
     parameters = signature.parameters.values()
     by_position = [
         own
@@ -239,7 +239,9 @@ def _parameter(own: ast.arg, kind: Any, default: ast.expr | None) -> Parameter:
 
 def _docstring(row: NumpyRow, module: str, refused: Mapping[str, str]) -> str:
     space = module.removeprefix("sympy_einsum.")
-    parts = [f"``{space}.{row.name}``: {row.about}.", row.errors]
+    opening = "Raise UnsupportedError:" if "NoReturn" in row.signature else "Return"
+    counterpart = f"This is the counterpart of ``{space}.{row.name}``. {row.errors}"
+    parts = [f"{opening} {row.about}.", counterpart]
     if refused:
         reasons = ", ".join(f"``{option}`` ({reason})" for option, reason in refused.items())
         parts.append(f"Raises UnsupportedError for {reasons}.")
@@ -248,7 +250,7 @@ def _docstring(row: NumpyRow, module: str, refused: Mapping[str, str]) -> str:
 
 
 def _doctest(code: str, result: str) -> str:
-    """An example and its result, with the imports and symbols that it needs before it."""
+    """Compose a doctest from an example and its result, with the imports and symbols it needs."""
     names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
     assigned = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     used = {node.id for node in names} - assigned

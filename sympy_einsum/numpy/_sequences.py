@@ -9,7 +9,7 @@ from sympy import Abs, Eq, Expr, Max, Mod, Piecewise, S, pi
 from .. import operations as ops
 from ..core import ShapeError, same_length, tuning
 from ..expressions import Operand, TensorLike, as_operand, elementwise, order_of, shape_of
-from ._orders import as_vector, line_through
+from ._orders import as_vector, interpolated
 from ._polynomials import entries_of
 from ._rows import NO_AXIS, NumpyRow as Row
 
@@ -24,16 +24,16 @@ def trapezoid(y: TensorLike, x: TensorLike | None, dx: TensorLike, axis: int) ->
         if not order_of(x):
             raise ShapeError(f"trapezoid takes the positions as a vector or a tensor, not {x}")
         place = 0 if order_of(x) == 1 else axis
-        widths = ops.subtract(_cut(x, place, 1, None), _cut(x, place, 0, -1))
+        widths = ops.subtract(_slice_along(x, place, 1, None), _slice_along(x, place, 0, -1))
     if order_of(widths) == 1:
         shape = [S.One] * order_of(y)
         shape[axis] = shape_of(widths)[0]
         widths = ops.reshape(widths, shape)
-    means = ops.divide(ops.add(_cut(y, axis, 1, None), _cut(y, axis, 0, -1)), 2)
+    means = ops.divide(ops.add(_slice_along(y, axis, 1, None), _slice_along(y, axis, 0, -1)), 2)
     return ops.sum(ops.multiply(widths, means), axis)
 
 
-def _cut(a: Operand, axis: int, start: int, stop: int | None) -> Operand:
+def _slice_along(a: Operand, axis: int, start: int, stop: int | None) -> Operand:
     return ops.getitem(a, (slice(None),) * axis + (slice(start, stop),))
 
 
@@ -56,9 +56,9 @@ def interp(
         around = [ops.subtract(points[-1:], period), points, ops.add(points[:1], period)]
         points = ops.concatenate(around)
         heights = ops.concatenate([heights[-1:], heights, heights[:1]])
-        return line_through(x, points, heights, None, None)
+        return interpolated(x, points, heights, None, None)
     if not count.is_Integer or count > tuning.MAX_INTERPOLATION_POINTS:
-        return line_through(x, points, heights, left, right)
+        return interpolated(x, points, heights, left, right)
     places, values = (entries_of("interp", part) for part in (xp, fp))
     ends = (values[0] if left is None else left, values[-1] if right is None else right)
 
@@ -90,7 +90,7 @@ def unwrap(
 ) -> Operand:
     p = as_operand(p)
     axis = ops.as_axis(axis, order_of(p))
-    steps = ops.subtract(_cut(p, axis, 1, None), _cut(p, axis, 0, -1))
+    steps = ops.subtract(_slice_along(p, axis, 1, None), _slice_along(p, axis, 0, -1))
     period = as_operand(2 * pi if period is None else period)
     limit = period / 2 if discont is None else Max(as_operand(discont), period / 2)
 
@@ -100,7 +100,9 @@ def unwrap(
         return Piecewise((S.Zero, Abs(step) < limit), (even - step, True))
 
     added = ops.cumsum(elementwise(corrected, steps, period, limit), axis)
-    return ops.concatenate([_cut(p, axis, 0, 1), ops.add(_cut(p, axis, 1, None), added)], axis)
+    return ops.concatenate(
+        [_slice_along(p, axis, 0, 1), ops.add(_slice_along(p, axis, 1, None), added)], axis
+    )
 
 
 # fmt: off
@@ -108,23 +110,23 @@ ROWS = (
     Row("trapezoid(y, x=None, dx=1.0, axis: int = -1)", trapezoid,
         "the integral along an axis by the trapezoidal rule",
         "se.gradient(snp.trapezoid(y, [0, 1, 3]), y).as_explicit()", "[1/2, 3/2, 1]",
-        "Raises ShapeError for positions whose number isn't that of the entries."),
+        "Raises ShapeError if the numbers of positions and entries differ."),
     Row("interp(x, xp, fp, left=None, right=None, period=None)", interp,
-        "the line through points with increasing positions ``xp``, or any within a ``period``",
+        "the piecewise linear function through points at increasing positions ``xp``, or at any "
+        "positions within a ``period``",
         "line = snp.interp(x, [0, 1, 3], [0, 10, 0])\n"
         "se.lambdify([x], [line, se.gradient(line.sum(), x)])([0.5, 2.0, 9.0])",
         "[array([5., 5., 0.]), array([10., -5.,  0.])]",
-        "At a point the derivative is that on its right, at the last on its left. A few points "
-        "are written as a formula of pieces; among more, or a symbolic number, they are "
-        "searched. Raises ShapeError for positions and values that aren't two vectors of one "
-        "length."),
+        "At a point the derivative is the one on its right, at the last point the one on its "
+        "left. A few points give a Piecewise; among more, or a symbolic number, the interval is "
+        "searched. Raises ShapeError if positions and values aren't two vectors of one length."),
     Row("ediff1d(ary, to_end=None, to_begin=None)", ediff1d,
-        "the differences of consecutive entries, with others before and after",
+        "the differences of consecutive entries, with given entries before and after them",
         "snp.ediff1d(x, to_begin=0).as_explicit()", "[0, x[1] - x[0], -x[1] + x[2]]",
-        "Other shapes are taken in C order; symbolic lengths too."),
+        "Tensors with more axes are flattened in C order."),
     Row("unwrap(p, discont=None, axis: int = -1, *, period=None)", unwrap,
-        "entries with multiples of the period, by default 2 pi, added so that no step along the"
-        " axis is longer than half of it, or than ``discont``",
+        "the entries with multiples of the period, by default 2 pi, added so that no step along "
+        "the axis is longer than half of it, or than ``discont``",
         "se.lambdify([x], snp.unwrap(x, period=10))([1.0, 9.0, 8.0])", "array([ 1., -1., -2.])",
         NO_AXIS),
 )

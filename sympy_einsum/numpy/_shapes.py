@@ -32,18 +32,18 @@ from ..expressions import (
     shape_of,
 )
 from ..operations import Nested
-from ._rows import NO_AXIS, Lengths, NumpyRow as Row, check_type
+from ._rows import NO_AXIS, NO_FIT, Lengths, NumpyRow as Row, check_type
 
-_CLASH = "Raises ShapeError when the lengths of the other axes differ."
+_CLASH = "Raises ShapeError if the lengths of the other axes differ."
 _KNOWN = (
-    "The axis has a number for its length: UnsupportedError for a symbol. Raises ShapeError for a "
-    "position outside."
+    "Raises UnsupportedError for an axis of symbolic length, ShapeError for a position that is out "
+    "of range."
 )
 
 
 def at_least(order: int, tensor: TensorLike) -> Operand:
-    """Return a tensor with axes of length 1 up to an order: before its own, for order 3 also behind
-    those of vectors and matrices."""
+    """Add axes of length 1 up to an order: before the tensor's axes, for order 3 also behind those
+    of vectors and matrices."""
     tensor = as_operand(tensor)
     if order == 3 and order_of(tensor) in (1, 2):
         tensor = ops.expand_dims(tensor, -1)
@@ -52,14 +52,13 @@ def at_least(order: int, tensor: TensorLike) -> Operand:
 
 
 def _all_at_least(order: int, arys: Sequence[TensorLike]) -> Operand | tuple[Operand, ...]:
-    """Return tensors with axes up to an order; a single one by itself."""
+    """Add axes of length 1 to tensors; return a tuple, or the tensor if there is only one."""
     new = [at_least(order, tensor) for tensor in arys]
     return new[0] if len(new) == 1 else tuple(new)
 
 
 def _is_fortran_order(name: str, order: str) -> bool:
-    """Tell whether entries are taken with the first axis the fastest; in C's order the last one
-    is."""
+    """Tell whether an order is Fortran's, where the first axis varies fastest."""
     if not isinstance(order, str) or order not in ("C", "F"):
         raise UnsupportedError(
             f"{name} knows the orders 'C' and 'F', not {order!r}: expressions have no memory"
@@ -200,7 +199,7 @@ def vsplit(ary: TensorLike, indices_or_sections: int | Sequence[Length]) -> list
 
 
 def _tensors(tup: TensorLike | Sequence[TensorLike]) -> Sequence[TensorLike]:
-    """Those of a list, or the pieces of a tensor along its first axis."""
+    """Return the tensors of a list, or the slices of a tensor along its first axis."""
     return ops.unstack(tup) if isinstance(tup, TensorExpr) else as_list(tup, "tensors")
 
 
@@ -220,7 +219,7 @@ def column_stack(tup: Sequence[TensorLike]) -> Operand:
 
 
 def _positions(obj: object, length: Operand) -> list[int]:
-    """Return the positions on an axis that an integer, a slice or a list names."""
+    """Return the positions on an axis that an integer, a slice, a list or a mask selects."""
     if not length.is_Integer:
         raise UnsupportedError(f"this needs an axis whose length is a number, not {length}")
     count = int(length)
@@ -235,7 +234,7 @@ def _positions(obj: object, length: Operand) -> list[int]:
 
 
 def _between(arr: Operand, axis: int, cuts: Sequence[int]) -> list[Operand]:
-    """Return the pieces between positions."""
+    """Split a tensor along an axis at positions."""
     before = (slice(None),) * axis
     ends = pairwise([0, *cuts, shape_of(arr)[axis]])
     return [ops.getitem(arr, (*before, slice(a, b))) for a, b in ends]
@@ -281,129 +280,131 @@ def insert(arr: TensorLike, obj: object, values: Nested, axis: int | None) -> Op
 # fmt: off
 ROWS = (
     Row("reshape(a, shape, order: str = 'C')", reshape,
-        "the entries in another shape, in the order of C or of Fortran",
+        "the entries in another shape, in C or Fortran order",
         'in_c, in_f = snp.reshape(A, (3, 2)), snp.reshape(A, (3, 2), order="F")\n'
         "in_c[:, 1].as_explicit(), in_f[:, 1].as_explicit()",
         "([A[0, 1], A[1, 0], A[1, 2]], [A[1, 1], A[0, 2], A[1, 2]])",
-        "Raises ShapeError when the numbers of entries aren't known to be equal."),
+        "Raises ShapeError if the numbers of entries aren't provably equal."),
     Row("ravel(a, order: str = 'C')", ravel,
-        "all entries as a vector, in the order of C or of Fortran",
+        "all entries as a vector, in C or Fortran order",
         'snp.ravel(A)[:2].as_explicit(), snp.ravel(A, order="F")[:2].as_explicit()',
         "([A[0, 0], A[0, 1]], [A[0, 0], A[1, 0]])", "Raises UnsupportedError for another order."),
     Row("concatenate(arrays: Sequence[TensorLike], axis: int = 0)", ops.concatenate,
-        "one after the other along an axis",
+        "tensors joined along an axis",
         'both = snp.concatenate([x, se.TensorSymbol("z", n)])\n'
         "both.shape, se.gradient((both**2).sum(), x)", "((n + 3,), 2*x)", _CLASH),
     Row("stack(arrays: Sequence[TensorLike], axis: int = 0)", ops.stack,
-        "tensors of one shape along a new axis",
+        "tensors of one shape joined along a new axis",
         "snp.stack([x, y]).shape, snp.stack([x, y], axis=1).shape", "((2, 3), (3, 2))",
-        "Raises ShapeError when the shapes differ."),
+        "Raises ShapeError if the shapes differ."),
     Row("unstack(x, *, axis: int = 0) -> tuple[Operand, ...]", ops.unstack,
-        "the pieces along an axis, whose length must be a number",
+        "the slices along an axis of known length",
         "snp.unstack(A), [column.shape for column in snp.unstack(A, axis=1)]",
         "((A[0, :], A[1, :]), [(2,), (2,), (2,)])",
         "Raises UnsupportedError for a symbolic length."),
     Row("matrix_transpose(a)", lambda a: ops.swapaxes(a, -1, -2),
-        "the last two axes exchanged",
+        "the tensor with its last two axes exchanged",
         "snp.matrix_transpose(T).shape", "(2, 4, 3)", "Raises ShapeError for a vector."),
     Row("atleast_1d(*arys) -> Operand | tuple[Operand, ...]", lambda arys: _all_at_least(1, arys),
-        "a scalar as a vector of one entry; several arguments give a tuple",
+        "a scalar as a vector of length 1, other tensors as they are; a tuple for several "
+        "arguments",
         "snp.atleast_1d(t).shape", "(1,)"),
     Row("atleast_2d(*arys) -> Operand | tuple[Operand, ...]", lambda arys: _all_at_least(2, arys),
-        "a vector as a row; several arguments give a tuple",
+        "a vector as a matrix with one row, matrices as they are; a tuple for several arguments",
         "snp.atleast_2d(x).shape", "(1, 3)"),
     Row("atleast_3d(*arys) -> Operand | tuple[Operand, ...]", lambda arys: _all_at_least(3, arys),
-        "a vector along the axis in the middle, a matrix along the first two; several arguments"
-        " give a tuple",
+        "a tensor with at least three axes: a vector is along the middle one, a matrix along the "
+        "first two; a tuple for several arguments",
         "[tensor.shape for tensor in snp.atleast_3d(x, A)]", "[(1, 3, 1), (2, 3, 1)]"),
     Row("resize(a, new_shape)", resize,
-        "the entries in C order, again from the first on where they are too few",
+        "the entries in C order in another shape, repeated where there are too few",
         "snp.resize(x, (2, 2)).as_explicit()", "[[x[0], x[1]], [x[2], x[0]]]",
-        "Both shapes are numbers; UnsupportedError for symbols."),
+        "Raises UnsupportedError for symbolic lengths."),
     Row("rollaxis(a, axis: int, start: int = 0)", rollaxis,
-        "an axis moved before another",
+        "the tensor with an axis moved before another",
         "snp.rollaxis(T, 2).shape", "(4, 2, 3)", NO_AXIS),
     Row("broadcast_shapes(*args: Lengths) -> Shape", broadcast_shapes,
-        "axes are aligned at the end, those of length 1 stretch",
+        "the shape that shapes broadcast to",
         "snp.broadcast_shapes((m, 1), (n,))", "(m, n)",
-        "Raises ShapeError for two lengths that aren't known to be equal."),
+        "Raises ShapeError for lengths that aren't provably equal."),
     Row("broadcast_arrays(*args, subok=False) -> tuple[Operand, ...]", broadcast_arrays,
-        "tensors repeated to their common shape",
+        "tensors broadcast to their common shape",
         "[tensor.shape for tensor in snp.broadcast_arrays(A, x)]", "[(2, 3), (2, 3)]",
-        "Raises ShapeError for lengths that don't fit."),
+        NO_FIT),
     Row("meshgrid(*xi, copy=True, sparse=False, indexing='xy') -> tuple[Operand, ...]", meshgrid,
-        "each vector along an axis of its own; with ``sparse`` the other axes have length 1",
+        "each vector broadcast along an axis of its own; with ``sparse`` the other axes have "
+        "length 1",
         "shapes_of = lambda grids: [grid.shape for grid in grids]\n"
         "shapes_of(snp.meshgrid(x, w[:2])), shapes_of(snp.meshgrid(x, w[:2], sparse=True))",
         "([(2, 3), (2, 3)], [(1, 3), (2, 1)])",
-        'Raises TensorError for another ``indexing`` than ``"xy"`` and ``"ij"``.'),
+        'Raises TensorError for ``indexing`` other than ``"xy"`` and ``"ij"``.'),
     Row("asarray(a, dtype=None, order=None)", asarray,
         "a tensor as it is, an array of numbers as a constant",
         "snp.asarray(x) is x, snp.asarray(np.array([1.0, 2.0]))", "(True, Constant([1.0, 2.0]))",
-        "Raises TensorError for what is no array of numbers.", ignored="order"),
+        "Raises TensorError for other values.", ignored="order"),
     Row("astype(x, dtype: object, *, copy=True)",
         lambda x, dtype: asarray(x, float if dtype is None else dtype),
-        "of floating-point numbers the tensor itself: entries of tensors have no type",
+        "the tensor itself for floating-point types: entries of tensors have no type",
         "snp.astype(x, float) is x", "True", "Raises UnsupportedError for other types."),
     Row("copy(a, order='K', subok=False)", as_operand,
-        "the tensor itself, expressions don't change",
+        "the tensor itself, since expressions are immutable",
         "snp.copy(x) is x", "True", ignored="order"),
     Row("isscalar(element) -> bool", lambda element: order_of(as_operand(element)) == 0,
         "whether there are no axes",
         "snp.isscalar(x), snp.isscalar(x @ x)", "(False, True)"),
     Row("array(object: Nested, dtype=None, *, copy=True, ndmin=0)", array,
-        "nested lists of tensors, SymPy scalars and numbers, stacked",
+        "nested lists of tensors, SymPy scalars and numbers as one tensor",
         "turn = snp.array([[se.cos(t), -se.sin(t)], [se.sin(t), se.cos(t)]])\n"
         "turn.shape, se.diff(turn[0, 1], t)", "((2, 2), -cos(t))",
-        "Raises ShapeError for lists whose entries have different shapes, UnsupportedError for "
-        "types that would change them."),
+        "Raises ShapeError for lists whose items have different shapes, UnsupportedError for "
+        "types that would change entries."),
     Row("fliplr(m)", lambda m: ops.flip(m, 1),
-        "the second axis reversed",
+        "the tensor with its second axis reversed",
         "snp.fliplr(A) == A[:, ::-1]", "True", "Raises ShapeError for a vector or a scalar."),
     Row("flipud(m)", lambda m: ops.flip(m, 0),
-        "the first axis reversed",
+        "the tensor with its first axis reversed",
         "snp.flipud(A) == A[::-1]", "True", "Raises ShapeError for a scalar."),
     Row("rot90(m, k=1, axes: tuple[int, int] = (0, 1))", rot90,
-        "turned by k right angles in the plane of two axes",
+        "the tensor rotated by k right angles in the plane of two axes",
         "snp.rot90(A).shape, snp.rot90(A) == A.T[::-1]", "((3, 2), True)",
-        "Raises ShapeError when the axes aren't two of the tensor's, TensorError when k is no "
+        "Raises ShapeError if these aren't two axes of the tensor, TensorError if k isn't an "
         "integer."),
     Row("hsplit(ary, indices_or_sections: int | Sequence[Length]) -> list[Operand]", hsplit,
-        "the parts along the second axis, the only one of a vector",
+        "the parts along the second axis, or along the only axis of a vector",
         "[part.shape for part in snp.hsplit(A, [2])]", "[(2, 2), (2, 1)]",
-        "Raises ShapeError for a number of parts that doesn't divide the length."),
+        "Raises ShapeError if the number of parts doesn't divide the length."),
     Row("vsplit(ary, indices_or_sections: int | Sequence[Length]) -> list[Operand]", vsplit,
-        "the parts along the first axis of two or more",
+        "the parts along the first axis of a tensor with at least two axes",
         "[part.shape for part in snp.vsplit(A, 2)]", "[(1, 3), (1, 3)]",
-        "Raises ShapeError for a vector, or a number of parts that doesn't divide the length."),
+        "Raises ShapeError for a vector, or if the number of parts doesn't divide the length."),
     Row("dsplit(ary, indices_or_sections: int | Sequence[Length]) -> list[Operand]",
         lambda ary, indices_or_sections: _split_along(2, "dsplit", ary, indices_or_sections),
         "the parts along the third axis",
         "front, back = snp.dsplit(T, [1])\n"
         "front.shape, back.shape", "((2, 3, 1), (2, 3, 3))",
-        "Raises ShapeError for fewer than three axes, or a number of parts that doesn't divide "
+        "Raises ShapeError for fewer than three axes, or if the number of parts doesn't divide "
         "the length."),
     Row("vstack(tup: Sequence[TensorLike])", lambda tup: _stacked(2, tup, 0),
-        "one above the other; vectors are rows",
+        "tensors joined along the first axis; vectors are rows",
         "snp.vstack([A, x]).shape", "(3, 3)", _CLASH),
     Row("hstack(tup: Sequence[TensorLike])", hstack,
-        "side by side; vectors one after the other",
+        "tensors joined along the second axis, vectors along the first",
         "snp.hstack([A, A]).shape, snp.hstack([x, x]).shape", "((2, 6), (6,))", _CLASH),
     Row("dstack(tup: Sequence[TensorLike])", lambda tup: _stacked(3, tup, 2),
-        "one behind the other along the third axis",
+        "tensors joined along the third axis",
         "snp.dstack([A, B]).shape", "(2, 3, 2)", _CLASH),
     Row("column_stack(tup: Sequence[TensorLike])", column_stack,
-        "vectors as columns, and matrices, side by side",
+        "matrices, and vectors as columns, joined along the second axis",
         "snp.column_stack([snp.ones(3), S, x]).shape", "(3, 5)",
-        "Raises ShapeError when the lengths of the first axes differ."),
+        "Raises ShapeError if the lengths of the first axes differ."),
     Row("append(arr, values, axis: int | None = None)",
         lambda arr, values, axis: ops.concatenate([arr, values], axis),
-        "one after the other along an axis; without one both in C order",
+        "two tensors joined along an axis, without one flattened in C order",
         "snp.append(x, [0]).shape", "(4,)", _CLASH),
     Row("delete(arr, obj: object, axis: int | None = None)", delete,
-        "what is left without some positions of an axis",
+        "the tensor without some positions of an axis",
         "snp.delete(x, [1]).as_explicit()", "[x[0], x[2]]", _KNOWN),
     Row("insert(arr, obj: object, values: Nested, axis: int | None = None)", insert,
-        "values before some positions of an axis",
+        "the tensor with values inserted before some positions of an axis",
         "snp.insert(x, 1, 7).as_explicit()", "[x[0], 7, x[1], x[2]]", _KNOWN),
 )
