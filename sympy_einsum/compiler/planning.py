@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sympy import Expr
 
 from ..contraction_order import Optimizer, nominal_length
+from ..core import tuning
 from ..expressions import Operand, fuse_loops
 from ..rules import (
     by_diagonals,
@@ -86,9 +87,11 @@ def plan_prepared(
 
 
 def _price(plan: Plan, size: Callable[[Expr], int]) -> int:
-    """Compute the cost of a plan, where a byte counts as an operation."""
+    """Compute the cost of a plan as that of contractions: a multiplication comes with an
+    addition."""
     symbols = {s for step in plan.instructions for n in step.shape for s in n.free_symbols}
-    return sum(plan_cost(plan, {symbol: size(symbol) for symbol in symbols}))
+    flops, memory = plan_cost(plan, {symbol: size(symbol) for symbol in symbols})
+    return flops // 2 + tuning.ENTRY * memory // 8
 
 
 def _plan(
