@@ -141,12 +141,12 @@ def floats(expr: Operand) -> Value:
     return found if is_tensor(expr) else found.item()
 
 
-def number_of(scalar: TensorExpr) -> Expr:
+def evaluated_scalar(scalar: TensorExpr) -> Expr:
     """Evaluate a scalar node without free symbols to a number of SymPy's, kept at the node."""
-    if number_of not in scalar.memory:
+    if evaluated_scalar not in scalar.memory:
         exact = exact_value(scalar)
-        scalar.memory[number_of] = sympify(floats(scalar)) if exact is None else exact
-    return scalar.memory[number_of]
+        scalar.memory[evaluated_scalar] = sympify(floats(scalar)) if exact is None else exact
+    return scalar.memory[evaluated_scalar]
 
 
 def with_numbers(expr: Operand) -> Operand:
@@ -157,7 +157,7 @@ def with_numbers(expr: Operand) -> Operand:
         done = rebuild(node, below) if below else node
         if not (isinstance(done, TensorExpr) and done.is_number):
             return done
-        value = number_of(done)
+        value = evaluated_scalar(done)
         return value if value.is_Number else done
 
     return transform([expr], visit)[0]

@@ -136,6 +136,39 @@ def test_no_two_classes_have_one_name():
     assert {name for name, count in classes.items() if count > 1} == SAME_CLASSES.keys()
 
 
+# Files whose functions share names with others, as implementations of an interface.
+INTERFACES = {
+    "compiler/runtime/": "helper functions of generated code, one file for each library",
+    "numpy/": "NumPy's names",
+    "sympy_hooks/stock_constructors.py": "replacements named after what they replace in SymPy",
+    "sympy_hooks/replacing.py": "the same",
+    "compiler/ir/code.py": "constructors of syntax trees",
+    "printing/forms.py": "constructors of forms",
+    "convert/matrix_algebra.py": "the algebra that networks of matrices are reduced in",
+    "printing/algebra.py": "the same, on forms",
+}
+# Other functions that share a name.
+SAME_FUNCTIONS = {
+    "diff": "public: the derivative, and NumPy's differences",
+    "gradient": "public: the derivative, and NumPy's finite differences",
+    "tensors": "public: tensor symbols, and a strategy that draws them (`testing`)",
+    "read": "the parser of a language, one for each language",
+}
+
+
+def test_no_two_functions_have_one_name():
+    """Public functions of different modules, apart from implementations of one interface."""
+    functions = Counter(
+        node.name
+        for path in SOURCES
+        if not path.relative_to(PACKAGE).as_posix().startswith(tuple(INTERFACES))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        if "overload" not in map(ast.unparse, node.decorator_list)
+    )
+    assert {name for name, count in functions.items() if count > 1} == SAME_FUNCTIONS.keys()
+
+
 def test_no_two_files_of_tests_have_one_name():
     """pytest imports them by their names, without the folders."""
     names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))

@@ -21,7 +21,7 @@ from ..expressions import (
     Reshape,
     TensorExpr,
     contract,
-    reshape,
+    reshape_node,
     shape_of,
 )
 
@@ -77,10 +77,10 @@ def _pushforward(node: DirectionalFunction, place: int, tangent: Operand, inner:
 
 CARRIERS: Mapping[type, Carrier] = {
     Reshape: Carrier(
-        lambda node, place, cotangent, outer: reshape(
+        lambda node, place, cotangent, outer: reshape_node(
             cotangent, (*outer, *node.operands[place].shape)
         ),
-        lambda node, place, tangent, inner: reshape(tangent, (*node.shape, *inner)),
+        lambda node, place, tangent, inner: reshape_node(tangent, (*node.shape, *inner)),
     ),
     **dict.fromkeys([Expm, MatrixPower], Carrier(_pullback, _pushforward)),
 }

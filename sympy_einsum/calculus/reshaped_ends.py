@@ -28,7 +28,7 @@ from ..expressions import (
     is_selector_product,
     is_tensor,
     replace_nodes,
-    reshape,
+    reshape_node,
     shape_of,
     total_of,
 )
@@ -207,7 +207,7 @@ def _moved(block: Operand, order: int, first: Moves, second: Moves) -> Operand:
         if is_reshape:
             both = zip(taken, shapes, strict=True)
             shapes = [shape if move is None else move.shape for move, shape in both]
-            block = reshape(block, [length for shape in shapes for length in shape])
+            block = reshape_node(block, [length for shape in shapes for length in shape])
         else:
             block, shapes = _multiplied(block, shapes, taken)
     return block

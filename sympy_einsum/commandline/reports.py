@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from sympy import Basic, Expr, Symbol
 
 from ..calculus import diff
-from ..compiler import BACKENDS, Request, texts_of
+from ..compiler import BACKENDS, Request, module_texts
 from ..core import TensorError, children, postorder, tuning
 from ..expressions import Operand, TensorExpr, order_of, shape_of
 from ..languages import (
@@ -167,7 +167,7 @@ def _report(
     found, steps = differentiate(request, expr, x)
     lower, derivative = found[-2:]
     arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
-    module, code = texts_of(Request(arguments, derivative, request.backend), "function")
+    module, code = module_texts(Request(arguments, derivative, request.backend), "function")
     return Report(
         wrt=name,
         order=request.order,

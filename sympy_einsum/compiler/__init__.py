@@ -2,6 +2,10 @@
 backends."""
 
 from .backends import BACKENDS as BACKENDS, Backend as Backend
-from .functions import checking_text as checking_text, lambdify as lambdify, texts_of as texts_of
+from .functions import (
+    checking_text as checking_text,
+    lambdify as lambdify,
+    module_texts as module_texts,
+)
 from .program import Arguments as Arguments, Request as Request
 from .stock_code import prepared as prepared, stock_code as stock_code

@@ -128,7 +128,7 @@ def lambdify(
     return ByArguments(request) if by_arguments else Compiled(request).function
 
 
-def texts_of(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:
+def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:
     """Return the text of a module with one function, and of the function without its checks;
     ``in_place`` says whether arrays are written over; a text where they aren't is one that can be
     read again.

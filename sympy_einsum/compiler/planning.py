@@ -29,7 +29,7 @@ from .lowering.table import LOWERINGS
 from .passes.common_factors import factored, with_known_multiples
 from .passes.factorizations import with_factors
 from .passes.layouts import laid_out
-from .passes.scatters import scattered_together
+from .passes.scatters import merge_scatters
 
 
 def make_plan(
@@ -115,6 +115,6 @@ def _plan(
             LOWERINGS, size, optimize, instructions, contractions, plan_body, owns_results
         )
         results += builder.lower(group)
-    plan = scattered_together(without_dead_code(instructions, results))
+    plan = merge_scatters(without_dead_code(instructions, results))
     plan = with_known_multiples(factored(plan))
     return with_factors(plan)._replace(contractions=contractions)

@@ -44,7 +44,7 @@ from .passes.instruction_order import reductions_first
 from .passes.row_blocks import in_row_blocks
 from .planning import Prepared, plan_prepared, prepare
 from .semirings.algebras import semiring_of
-from .semirings.backends import in_semiring, positions_in
+from .semirings.backends import backend_in_semiring, positions_in
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]
@@ -277,7 +277,7 @@ def _backend(request: Request) -> type[Backend]:
         return backend
     if backend.is_compiled:
         raise UnsupportedError(f"backend {backend.name!r} has no semirings")
-    return in_semiring(backend, semiring_of(request.semiring))
+    return backend_in_semiring(backend, semiring_of(request.semiring))
 
 
 def _arguments(args: Arguments) -> list[Expr]:

@@ -33,7 +33,7 @@ from ..expressions import (
     is_slice,
     order_of,
     replace_nodes,
-    reshape,
+    reshape_node,
     shape_of,
 )
 from ..operations import (
@@ -255,7 +255,7 @@ ROWS: NodeTable[Callable[..., Operand]] = NodeTable(
         TensorAdd: lambda meaning, node, operands: meaning.plus(operands),
         Elementwise: _elementwise_in_semiring,
         Scan: _scan_in_semiring,
-        Reshape: lambda meaning, node, operands: reshape(operands[0], node.shape),
+        Reshape: lambda meaning, node, operands: reshape_node(operands[0], node.shape),
     },
     refused=MEANING.refused,
 )

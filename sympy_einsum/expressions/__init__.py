@@ -141,7 +141,7 @@ from .products import (
     is_slice as is_slice,
     scalar_product as scalar_product,
 )
-from .reshaping import Reshape as Reshape, reshape as reshape
+from .reshaping import Reshape as Reshape, reshape_node as reshape_node
 from .running import (
     RUNNING as RUNNING,
     IntervalProducts as IntervalProducts,

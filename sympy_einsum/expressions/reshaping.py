@@ -31,10 +31,10 @@ class Reshape(TensorExpr):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
-        return reshape(operands[0], data[0])
+        return reshape_node(operands[0], data[0])
 
 
-def reshape(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
+def reshape_node(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
     """Return a tensor's entries in C order with another shape; one length may be -1.
 
     Raises ShapeError unless the numbers of entries are provably equal.
@@ -45,14 +45,14 @@ def reshape(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
     if isinstance(tensor, Zeros):
         return Zeros(*new)
     if isinstance(tensor, Reshape):
-        return reshape(tensor.operands[0], new)
+        return reshape_node(tensor.operands[0], new)
     if isinstance(tensor, View) and tensor.scalars:
         factor = Mul(*tensor.scalars)
         bare = View._build(
             () if tensor.core is None else (tensor.core,),
             (tensor.subscripts[len(tensor.scalars) :], tensor.output, tensor.lengths),
         )
-        reshaped = reshape(bare, new)
+        reshaped = reshape_node(bare, new)
         return scale(factor, reshaped) if new else factor * reshaped
     old_axes = [axis for axis, length in enumerate(tensor.shape) if length is not S.One]
     new_axes = [axis for axis, length in enumerate(new) if length is not S.One]
@@ -142,7 +142,7 @@ def _split_view(view: View, new: Shape) -> Operand | None:
     operands, subscripts = [], []
     if view.core is not None:
         indices = view.subscripts[-1]
-        operands.append(reshape(view.core, [length for i in indices for length in parts[i]]))
+        operands.append(reshape_node(view.core, [length for i in indices for length in parts[i]]))
         subscripts.append([label for i in indices for label in labels[i]])
     output = [label for i in view.output for label in labels[i]]
     return contract(operands, subscripts, output, lengths_of)

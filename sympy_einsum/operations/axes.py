@@ -25,7 +25,7 @@ from ..expressions import (
     as_operand,
     contract,
     order_of,
-    reshape as reshape_tensor,
+    reshape_node as reshape_tensor,
     shape_of,
     stretch,
 )

@@ -28,7 +28,7 @@ from ..expressions import (
     as_operand,
     conjugated,
     order_of,
-    reshape as reshape_tensor,
+    reshape_node as reshape_tensor,
     shape_of,
 )
 from .arithmetic import add, multiply

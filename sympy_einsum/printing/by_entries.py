@@ -34,12 +34,12 @@ from ..expressions import (
     shape_of,
 )
 from . import algebra
-from .entries import entry, ordered, relabel
+from .entries import entry_form, ordered, relabel
 from .forms import POWER, Form, Label, Position, indices, position
 from .functions import body_level
 from .node_forms import scalar_forms
 from .selector_absorption import Factor, SelectorAbsorption, summed_over
-from .slices import labelled_factors, sliced
+from .slices import as_slice, labelled_factors
 
 if TYPE_CHECKING:
     from .notation import Notation
@@ -99,11 +99,11 @@ def _row_entry(entries: EntryForms, node: TensorExpr) -> Form:
 
 
 def _block_entry(entries: EntryForms, node: TensorExpr) -> Form:
-    return entry(entries.notation.of(node), tuple(range(node.order)))
+    return entry_form(entries.notation.of(node), tuple(range(node.order)))
 
 
 def _unchanged_entry(entries: EntryForms, node: TensorExpr) -> Form:
-    return entry(entries.notation.meaning(node), tuple(range(node.order)))
+    return entry_form(entries.notation.meaning(node), tuple(range(node.order)))
 
 
 def _sum_entry(entries: EntryForms, node: TensorAdd) -> Form:
@@ -132,11 +132,11 @@ def _view_entry(entries: EntryForms, node: View) -> Form:
 def _product_entry(entries: EntryForms, node: Einsum) -> Form:
     notation = entries.notation
     axes: tuple[Label, ...] = tuple(range(node.order))
-    indexed = sliced(labelled_factors(node))
+    indexed = as_slice(labelled_factors(node))
     if indexed is not None and entries.is_block(indexed.tensor):
         block = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
         places = axes if indexed.axes is None else tuple([indexed.axes.index(k) for k in axes])
-        return entry(block, places)
+        return entry_form(block, places)
     product = SelectorAbsorption(node, entries.fresh).product(notation.style == "index")
     blocks: list[Factor] = []
     others: list[Factor] = []
@@ -159,7 +159,7 @@ def _product_entry(entries: EntryForms, node: Einsum) -> Form:
     network = Network(algebra, edges, pinned.union(axes), lengths, WITHOUT_ENTRYWISE_PRODUCTS)
     network.reduce()
     factors = [
-        entry(form, tuple([k for k in labels if isinstance(k, Label)]))
+        entry_form(form, tuple([k for k in labels if isinstance(k, Label)]))
         for form, labels in network.edges
     ]
     factors += [entries.at(operand, labels) for operand, labels in others]

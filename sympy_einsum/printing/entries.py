@@ -8,19 +8,19 @@ from sympy import Expr, S
 
 from ..core import LETTERS, index_letter
 from . import algebra, forms
-from .forms import BINDERS, INDEXED, Form, Label, Position, position, renamed
+from .forms import BINDERS, INDEXED, Form, Label, Position, position, rename_label
 from .functions import body_level, slots
 from .slices import Cut, Range
 
 
-def entry(form: Form, labels: tuple[Label, ...]) -> Form:
+def entry_form(form: Form, labels: tuple[Label, ...]) -> Form:
     """Return the entry of a form at labels, expanded where that is shorter."""
     if not labels or not form.axes:
         return form
     if form.kind == "product":
         return _product_at(form, labels)
     if form.kind in ("hadamard", "applied", "hadamard_power", "quotient"):
-        parts = [entry(part, labels) for part in form.parts]
+        parts = [entry_form(part, labels) for part in form.parts]
         return _scalar_operation(form, parts)
     if form.kind == "ones":
         return forms.stock(S.One)
@@ -31,14 +31,14 @@ def entry(form: Form, labels: tuple[Label, ...]) -> Form:
     if form.kind == "unit":
         return Form("delta", (), (*labels, Position(form.data[0])))
     if form.kind == "diag":
-        inside = entry(form.parts[0], labels[:1])
+        inside = entry_form(form.parts[0], labels[:1])
         return algebra.product([Form("delta", (), labels), inside])
     if form.kind == "transpose" and form.parts[0].kind in ("symbol", "slice", "call", "applied"):
-        return entry(form.parts[0], labels[::-1])
+        return entry_form(form.parts[0], labels[::-1])
     if form.kind == "slice":
         rest = iter(labels)
         inner = [_label_of_index(part, rest) for part in form.data]
-        return entry(form.parts[0], (*inner, *rest))
+        return entry_form(form.parts[0], (*inner, *rest))
     if form.kind == "triangle":
         offset, is_lower = form.data
         return ordered(offset, *(labels[::-1] if is_lower else labels))
@@ -74,9 +74,9 @@ def _product_at(form: Form, labels: tuple[Label, ...]) -> Form:
     )
     if len(labels) == 2 and joint:
         left, right = algebra.product(chain[:joint]), algebra.product(chain[joint:])
-        inside = [entry(left, labels[:1]), entry(algebra.transpose(right), labels[1:])]
+        inside = [entry_form(left, labels[:1]), entry_form(algebra.transpose(right), labels[1:])]
     elif len(chain) == 1:
-        inside = [entry(chain[0], labels)]
+        inside = [entry_form(chain[0], labels)]
     else:
         inside = [Form("entry", [algebra.product(chain)], labels)]
     return algebra.product([*scalars, *inside])
@@ -101,10 +101,12 @@ def relabel(form: Form, names: Mapping[Label, Label]) -> Form:
     parts = [relabel(part, names) for part in form.parts]
     data = form.data
     if form.kind in BINDERS:
-        data = tuple([(k, renamed(low, names), renamed(high, names)) for k, low, high in data])
+        data = tuple(
+            [(k, rename_label(low, names), rename_label(high, names)) for k, low, high in data]
+        )
         return Form(form.kind, parts, data, form.axes, form.level)
     if form.kind in INDEXED:
-        data = tuple([renamed(label, names) for label in data])
+        data = tuple([rename_label(label, names) for label in data])
         if form.kind == "delta" and data[0] == data[1]:
             return forms.stock(S.One)
     elif not form.parts or all(a is b for a, b in zip(parts, form.parts, strict=True)):
@@ -128,9 +130,9 @@ def named(form: Form, letters: list[str], order: int) -> Form:
         parts = [walk(part, names, depth) for part in node.parts]
         data = node.data
         if node.kind in INDEXED:
-            data = tuple([renamed(label, names) for label in data])
+            data = tuple([rename_label(label, names) for label in data])
         elif node.kind in BINDERS:
-            data = tuple([tuple([renamed(label, names) for label in limit]) for limit in data])
+            data = tuple([tuple([rename_label(label, names) for label in limit]) for limit in data])
         return Form(node.kind, parts, data, node.axes, node.level)
 
     return walk(form, names, order)

@@ -86,7 +86,7 @@ def position(value: Expr, terms: Sequence[tuple[Expr, Label]]) -> Label:
     return Position(value, left)
 
 
-def renamed(label: Label, names: Mapping[Label, Label]) -> Label:
+def rename_label(label: Label, names: Mapping[Label, Label]) -> Label:
     """Rename the indices in a label."""
     if not isinstance(label, Position) or not label.terms:
         return names.get(label, label)

@@ -177,14 +177,14 @@ def shown_names(nodes: Sequence[Basic]) -> set[str]:
     return found | length_names([node for node in nodes if isinstance(node, Reshape)])
 
 
-def names_in(expr: object) -> set[str]:
+def names_of_leaves(expr: object) -> set[str]:
     """Return the names in an expression or a container of expressions."""
     if isinstance(expr, Basic):
         return shown_names(postorder([expr], children))
     if isinstance(expr, dict):
-        return names_in([*expr, *expr.values()])
+        return names_of_leaves([*expr, *expr.values()])
     if isinstance(expr, (list, tuple, set, frozenset, MatrixBase, NDimArray)):
-        return {name for part in expr for name in names_in(part)}
+        return {name for part in expr for name in names_of_leaves(part)}
     return set()
 
 

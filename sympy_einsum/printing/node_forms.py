@@ -43,7 +43,7 @@ from .functions import elementwise_form
 from .joined import Call, CrossProducts
 from .kronecker import paired
 from .recurrences import scan_form
-from .slices import Factors, index_of_selector, labelled_factors, rearranged_product, sliced
+from .slices import Factors, as_slice, index_of_selector, labelled_factors, rearranged_product
 
 if TYPE_CHECKING:
     from .notation import Notation
@@ -224,7 +224,7 @@ def _view_form(notation: Notation, node: View) -> Form:
     if is_kept and len(set(node.output)) == len(node.output):
         inside = notation.of(core)
     elif _is_rewritten(notation, core) and (
-        notation.style in INDEX_STRINGS or sliced(rearranged_product(node)) is not None
+        notation.style in INDEX_STRINGS or as_slice(rearranged_product(node)) is not None
     ):
         inside = _slice_or_product_form(notation, node, rearranged_product(node))
     else:
@@ -242,7 +242,7 @@ def _product_form(notation: Notation, node: Einsum) -> Form:
 
 
 def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -> Form:
-    indexed = sliced(product)
+    indexed = as_slice(product)
     if indexed is not None and (indexed.axes is None or indexed.is_transposed):
         form = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
         return form if indexed.axes is None else algebra.transpose(form)

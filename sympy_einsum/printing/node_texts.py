@@ -55,10 +55,10 @@ from .slices import (
     Cut,
     Factors,
     Range,
+    as_slice,
     index_of_selector,
     labelled_factors,
     rearranged_product,
-    sliced,
     typed_range,
 )
 from .texts import ATOM, CHAIN, POWER, PRODUCT, QUOTIENT, SUM, Text, Texts
@@ -303,7 +303,7 @@ def _product_text(node: Einsum, below: Texts, form: CodeForm) -> Text:
 
 
 def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text:
-    indexed = sliced(product)
+    indexed = as_slice(product)
     if indexed is not None and all(
         not isinstance(selector, Selection) or typed_range(selector)
         for selector in product.operands

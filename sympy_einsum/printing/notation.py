@@ -31,7 +31,7 @@ from ..core import (
 from ..expressions import Operand, Scan, TensorAdd, TensorExpr, TensorSymbol, slot
 from . import algebra, forms
 from .by_entries import EntryForms, is_composed
-from .entries import entry, named
+from .entries import entry_form, named
 from .forms import Form
 from .functions import body_level
 from .joined import Call, CrossProducts, find_call, find_cross_products
@@ -96,7 +96,9 @@ class Notation:
             form = self._finished(node, self._named[node])
             name = self._wholes[node]
             if isinstance(node, TensorExpr) and self.has_indices(node):
-                name = named(entry(name, tuple(range(node.order))), self._letters(), node.order)
+                name = named(
+                    entry_form(name, tuple(range(node.order))), self._letters(), node.order
+                )
             found.append((name, form))
         self._pending = []
         found += self.recurrences.pending

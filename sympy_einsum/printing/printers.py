@@ -23,14 +23,14 @@ from .code import CodeForm, ReprForm
 from .forms import ATOM
 from .latex_renderer import LatexRenderer
 from .mathml_renderer import MathMLRenderer, Part
-from .naming import is_long_text, length_names, names_in
+from .naming import is_long_text, length_names, names_of_leaves
 from .node_texts import flat_repr, power_text, render
 from .norms import Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
 from .rendering import PRECEDENCES, Renderer, Shown
 from .ricci_text import ricci_latex
-from .slices import labelled_factors, sliced
+from .slices import as_slice, labelled_factors
 
 
 def latex(expr: object, notation: str = "auto", where: bool = True, **settings: object) -> str:
@@ -116,7 +116,7 @@ class _WithDefinitions(Printer):
         if self._has_begun:
             return super()._print(expr, **kwargs)
         self._has_begun = True
-        notation.avoid(names_in(expr))
+        notation.avoid(names_of_leaves(expr))
         notation.is_collecting = True
         is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long_text(expr)
         if is_long_scalar and not isinstance(expr, TensorExpr):
@@ -240,7 +240,7 @@ def _is_closed(node: TensorExpr) -> bool:
     """Tell whether the text of a scalar never needs brackets."""
     if not isinstance(node, Einsum) or len(node.operands) == 1:
         return True
-    return sliced(labelled_factors(node)) is not None
+    return as_slice(labelled_factors(node)) is not None
 
 
 def _precedence(self: TensorExpr) -> _Binding:

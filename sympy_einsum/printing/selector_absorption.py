@@ -20,7 +20,7 @@ from sympy import S
 from ..core import same_length
 from ..expressions import Einsum, Operand, Positions, Triangle
 from .entries import relabel
-from .forms import Form, Label, Position, indices, position, renamed
+from .forms import Form, Label, Position, indices, position, rename_label
 
 Factor: TypeAlias = tuple[Operand, tuple[Label, ...]]
 Limits: TypeAlias = tuple[Label, Label]
@@ -69,7 +69,7 @@ class SelectorAbsorption:
     def _substitute(self, old: Label, new: Label) -> None:
         """Substitute a label for a summed one."""
         del self.index[old]
-        self.label = {index: renamed(label, {old: new}) for index, label in self.label.items()}
+        self.label = {index: rename_label(label, {old: new}) for index, label in self.label.items()}
         self.conditions = [relabel(form, {old: new}) for form in self.conditions]
 
     def _index_selected_axes(self) -> None:

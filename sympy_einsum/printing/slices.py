@@ -78,7 +78,7 @@ def rearranged_product(node: Einsum) -> Factors:
     return Factors(core.operands, terms, node.output, lengths)
 
 
-def sliced(product: Factors) -> SlicedTensor | None:
+def as_slice(product: Factors) -> SlicedTensor | None:
     """Return the slice that a product computes; None if it isn't one."""
     operands, terms, output, _ = product
     tensors = [k for k, o in enumerate(operands) if not isinstance(o, (Unit, Selection))]

@@ -8,7 +8,7 @@ from typing import Any
 from sympy import Symbol
 
 from ..calculus import hvp, jvp, vjp
-from ..compiler import Arguments, Request, texts_of
+from ..compiler import Arguments, Request, module_texts
 from ..core import TensorError
 from ..expressions import Operand, TensorSymbol, as_operand, shape_of
 from .python_functions import Outputs, PythonFunction
@@ -96,7 +96,7 @@ def codegen(
     is_checked = not was_read if check is None else check
     request = Request(list(made.args), made.outputs, backend, is_checked, semiring=semiring)
     name = made.name if name == "function" else name
-    return texts_of(request, name, in_place=not was_read)[0]
+    return module_texts(request, name, in_place=not was_read)[0]
 
 
 def _as_arguments(args: Any) -> tuple[Any, ...]:

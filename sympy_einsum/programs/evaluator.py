@@ -23,10 +23,10 @@ from .values import (
     Value,
     array,
     checked,
-    choose,
+    choose_value,
+    connect_conditions,
     is_operand,
     is_symbolic,
-    logical,
     number,
     part,
     plain,
@@ -202,7 +202,7 @@ class ExpressionEvaluator(Source):
         left = [value for value, is_true in zip(values, known, strict=True) if is_true is None]
         if len(left) < 2:
             return left[0] if left else not decides
-        return self.trying(node, logical, connective, *left)
+        return self.trying(node, connect_conditions, connective, *left)
 
     def _boolean(self, node: ast.BoolOp, scope: Scope) -> Value:
         connective = sympy.And if isinstance(node.op, ast.And) else sympy.Or
@@ -227,7 +227,7 @@ class ExpressionEvaluator(Source):
         if known is not None:
             return self.value(node.body if known else node.orelse, scope)
         a, b = self.value(node.body, scope), self.value(node.orelse, scope)
-        return self.trying(node, choose, condition, a, b)
+        return self.trying(node, choose_value, condition, a, b)
 
     def _tuple(self, node: ast.Tuple, scope: Scope) -> Value:
         return tuple(self._parts(node.elts, scope))

@@ -15,7 +15,7 @@ from .aliasing import is_unaliased, is_view, may_alias, out_argument
 from .evaluator import Closure, ExpressionEvaluator, Scope
 from .helper_functions import helper_function, is_check
 from .names import bare, imported, items
-from .values import BINARY, NamedFunction, Value, array, choose, truth, with_part
+from .values import BINARY, NamedFunction, Value, array, choose_value, truth, with_part
 
 # How a list of statements ends without returning.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
@@ -143,7 +143,7 @@ class StatementInterpreter(ExpressionEvaluator):
         self.branches -= 1
         if any(result is _ON or result is None for result in results):
             self.fail(statement, "with this condition the function returns, else it doesn't")
-        return self.trying(statement, choose, condition, *results)
+        return self.trying(statement, choose_value, condition, *results)
 
     def _merge(self, statement: ast.If, condition: Value, scope: Scope) -> None:
         """Merge the scopes of two branches that both continue."""
@@ -157,7 +157,7 @@ class StatementInterpreter(ExpressionEvaluator):
         self.branches -= 1
         yes, no = ends
         scope.names = {
-            name: self.trying(statement, choose, condition, value, no.names[name])
+            name: self.trying(statement, choose_value, condition, value, no.names[name])
             for name, value in yes.names.items()
             if name in no.names
         }

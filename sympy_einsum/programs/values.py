@@ -162,13 +162,13 @@ def truth(value: Value) -> bool | None:
     return bool(value)
 
 
-def choose(condition: Value, a: Value, b: Value) -> Value:
+def choose_value(condition: Value, a: Value, b: Value) -> Value:
     """Select ``a`` if a condition on the arguments holds, else ``b``, recursively in tuples."""
     entries_of(a)
     if a is b or (type(a) is type(b) and not isinstance(a, (list, tuple)) and a == b):
         return a
     if isinstance(a, (list, tuple)) and type(a) is type(b) and len(a) == len(b):
-        return type(a)([choose(condition, *parts) for parts in zip(a, b, strict=True)])
+        return type(a)([choose_value(condition, *parts) for parts in zip(a, b, strict=True)])
     if not is_operand(a) or not is_operand(b):
         raise TensorError("both branches must give a number or an array, or tuples of one length")
     if order_of(as_operand(a)) != order_of(as_operand(b)):
@@ -253,19 +253,19 @@ BINARY: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
     ast.Mod: _remainder,
     ast.Pow: _power,
     ast.MatMult: lambda a, b: ops.matmul(array(a), array(b)),
-    ast.BitAnd: lambda a, b: logical(sympy.And, a, b),
-    ast.BitOr: lambda a, b: logical(sympy.Or, a, b),
-    ast.BitXor: lambda a, b: logical(sympy.Xor, a, b),
+    ast.BitAnd: lambda a, b: connect_conditions(sympy.And, a, b),
+    ast.BitOr: lambda a, b: connect_conditions(sympy.Or, a, b),
+    ast.BitXor: lambda a, b: connect_conditions(sympy.Xor, a, b),
 }
 
 
 def _inverted(a: Value) -> Value:
-    return logical(sympy.Not, a)
+    return connect_conditions(sympy.Not, a)
 
 
 def _negated(a: Value) -> Value:
     known = truth(a)
-    return logical(sympy.Not, a) if known is None else not known
+    return connect_conditions(sympy.Not, a) if known is None else not known
 
 
 UNARY: dict[type[ast.unaryop], Callable[[Value], Value]] = {
@@ -276,7 +276,7 @@ UNARY: dict[type[ast.unaryop], Callable[[Value], Value]] = {
 }
 
 
-def logical(connective: sympy.core.function.FunctionClass, *values: Value) -> Value:
+def connect_conditions(connective: sympy.core.function.FunctionClass, *values: Value) -> Value:
     """Make an entrywise connective of conditions."""
     for value in values:
         if not isinstance(value, (bool, TensorExpr, np.ndarray)) and not is_condition(value):

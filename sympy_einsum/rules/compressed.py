@@ -34,7 +34,7 @@ from ..expressions import (
     inv,
     is_tensor,
     order_of,
-    reshape,
+    reshape_node,
     shape_of,
     slot,
     total_of,
@@ -194,14 +194,14 @@ class Compressed:
 
         def moved(tensor: Operand, labels: Labels, output: Labels, shape: Labels) -> Operand:
             embedded = contract_part((tensor,), (labels,), output, lengths)
-            return reshape(embedded, [lengths[i] for i in shape])
+            return reshape_node(embedded, [lengths[i] for i in shape])
 
         matrix = moved(core, inner, [*stack, *left, *above], matrices)
         terms = ([*stack, "column", "row"], given)
         x = contract_part(
             (inv(matrix), moved(right, rows, rows_last, given)), terms, found, lengths
         )
-        return reshape(x, [lengths[i] for i in columns_last]), columns_last
+        return reshape_node(x, [lengths[i] for i in columns_last]), columns_last
 
     def _indices(self) -> tuple[list[str], str]:
         """Return the indices of each core, and of H."""

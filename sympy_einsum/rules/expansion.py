@@ -40,7 +40,7 @@ from ..expressions import (
     is_tensor,
     is_variable,
     rebuild,
-    reshape,
+    reshape_node,
     scale,
     slot,
     tensor_sum,
@@ -232,7 +232,7 @@ class _Expansion:
         if isinstance(node, Elementwise):
             return self._of_elementwise(node, below)
         if isinstance(node, Reshape):
-            return [(key, reshape(part, node.shape)) for key, part in below[0]]
+            return [(key, reshape_node(part, node.shape)) for key, part in below[0]]
         if isinstance(node, (Inv, Det)) and len(below[0]) == 1:
             (key, part) = below[0][0]
             power = S.NegativeOne if isinstance(node, Inv) else node.operands[0].shape[0]

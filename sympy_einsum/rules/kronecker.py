@@ -20,7 +20,7 @@ from ..expressions import (
     contract,
     det,
     logdet,
-    reshape,
+    reshape_node,
     scale,
 )
 from .matrices import multiple
@@ -60,7 +60,7 @@ def kronecker(A: Operand, B: Operand) -> Operand:
     """Return A ⊗ B."""
     lengths = dict(enumerate((A.shape[0], B.shape[0], A.shape[1], B.shape[1])))
     pairs = contract((A, B), ((0, 2), (1, 3)), range(4), lengths)
-    return reshape(pairs, [lengths[0] * lengths[1], lengths[2] * lengths[3]])
+    return reshape_node(pairs, [lengths[0] * lengths[1], lengths[2] * lengths[3]])
 
 
 def transpose_of_product(node: View, barriers: Barriers) -> Operand | None:
@@ -91,7 +91,7 @@ def function_of_product(node: MatrixFunction, barriers: Barriers) -> Operand | N
     return kronecker(*[node._build((own,), ()) for own in factors])
 
 
-def det_of_product(node: Operand, barriers: Barriers) -> Operand | None:
+def det_of_kronecker(node: Operand, barriers: Barriers) -> Operand | None:
     """det(A ⊗ B) = det(A)^q det(B)^p for A of size p and B of size q."""
     factors = _square_factors(node.operands[0])
     if factors is None:
@@ -100,7 +100,7 @@ def det_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     return det(A) ** B.shape[0] * det(B) ** A.shape[0]
 
 
-def logdet_of_product(node: Operand, barriers: Barriers) -> Operand | None:
+def logdet_of_kronecker(node: Operand, barriers: Barriers) -> Operand | None:
     """log|det(A ⊗ B)| = q log|det A| + p log|det B|."""
     factors = _square_factors(node.operands[0])
     if factors is None:

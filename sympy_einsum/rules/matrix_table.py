@@ -229,7 +229,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "determinant of a Kronecker product",
             "det(kron(A, S)) = det(A)**n*det(S)**n",
-            kronecker.det_of_product,
+            kronecker.det_of_kronecker,
             any_of(Reshape),
             wrong="det(kron(A, S)) = det(A)*det(S)",
         ),
@@ -276,7 +276,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         Rule(
             "determinant of a Kronecker product",
             "logdet(kron(A, S)) = n*logdet(A) + n*logdet(S)",
-            kronecker.logdet_of_product,
+            kronecker.logdet_of_kronecker,
             any_of(Reshape),
         ),
         Rule(

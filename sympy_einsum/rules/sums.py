@@ -184,7 +184,7 @@ def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:
     )
 
 
-def complement(node: Operand, barriers: Barriers) -> Operand | None:
+def complement_sigmoid(node: Operand, barriers: Barriers) -> Operand | None:
     """Replace sigmoid(-z) by 1 - sigmoid(z) where that leaves one term with sigmoid(z)."""
     axes = tuple(range(node.order))
     places: dict[tuple[Operand, tuple[int, ...]], tuple[int, Product]] = {}

@@ -295,7 +295,7 @@ SUM = (
     Rule(
         "complement",
         "y*sigmoid(x) - (1 - y)*sigmoid(-x) = sigmoid(x) + y - 1",
-        sums.complement,
+        sums.complement_sigmoid,
         any_of(sigmoid),
         wrong="sigmoid(-x) = -sigmoid(x)",
     ),

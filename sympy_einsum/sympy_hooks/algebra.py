@@ -44,7 +44,7 @@ _expand = deferred("rules", "expand")
 _factor = deferred("rules", "factor")
 _simplify = deferred("rules", "simplify")
 _symbols_outside = deferred("rules", "symbols_outside")
-_number = deferred("evaluation", "number_of")
+_number = deferred("evaluation", "evaluated_scalar")
 _with_numbers = deferred("evaluation", "with_numbers")
 
 

@@ -76,7 +76,7 @@ class Patch:
         setattr(owner, self.name, self.replace(stock))
 
 
-def around(replacement: Callable[..., Any]) -> Callable[[Any], Any]:
+def wrapped_by(replacement: Callable[..., Any]) -> Callable[[Any], Any]:
     """Return a decorator that puts ``replacement``, called with the stock function first, in its
     place."""
 

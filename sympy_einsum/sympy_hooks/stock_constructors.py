@@ -71,7 +71,7 @@ _symbols_outside = deferred("rules", "symbols_outside")
 _of_tensors_in = deferred("convert", "of_tensors")
 _written_out = deferred("convert", "as_explicit")
 _floats = deferred("evaluation", "floats")
-_number = deferred("evaluation", "number_of")
+_number = deferred("evaluation", "evaluated_scalar")
 
 # --- Add, Mul and Pow ----------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..expressions import free_symbols_of
 from . import long_numbers, noncommutative, numpy_code, stock_constructors as stock
-from .patches import Patch, around
+from .patches import Patch, wrapped_by
 
 _MATRIX_FUNCTIONS = {
     "adjoint": ("Adjoint",),
@@ -43,7 +43,7 @@ def _matrix_functions() -> list[Patch]:
         Patch(
             f"sympy.matrices.expressions.{module}:{name}",
             "__new__",
-            around(stock.matrix_function(name)),
+            wrapped_by(stock.matrix_function(name)),
             "it refuses what isn't one of SymPy's matrices, in an AttributeError or TypeError",
             "it takes no tensors",
         )
@@ -57,7 +57,7 @@ def _long_numbers() -> list[Patch]:
         Patch(
             f"sympy.printing.{printer}",
             name,
-            around(replacement),
+            wrapped_by(replacement),
             "it asks Python for decimal digits, of which that writes 4,300 at most",
             "expressions with longer exact numbers can't be printed",
         )
@@ -81,28 +81,28 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.core.power:Pow",
         "_eval_power",
-        around(stock.power_of_power),
+        wrapped_by(stock.power_of_power),
         "it writes out the real part and the angle of a base that shares what it consists of",
         "powers of powers of scalars that share tensors take for ever",
     ),
     Patch(
         "sympy.core.exprtools",
         "_monotonic_sign",
-        around(stock.monotonic_sign),
+        wrapped_by(stock.monotonic_sign),
         "it brings fractions in fractions to one denominator, of 3**k digits for k nested cubes",
         "products of deeply nested scalars of tensors take for ever",
     ),
     Patch(
         "sympy.core.function:FunctionClass",
         "__call__",
-        around(stock.call_function),
+        wrapped_by(stock.call_function),
         "functions don't ask their arguments: " + _WITHOUT_AXES,
         "SymPy's functions of tensors with axes are wrong; those of sympy_einsum are right",
     ),
     Patch(
         "sympy.core.function:Derivative",
         "__new__",
-        around(stock.derivative),
+        wrapped_by(stock.derivative),
         "it takes the chain rule for one of scalars, and what has the variable in axis lengths for "
         "constant",
         "sympy.diff by tensors is wrong outside of tensor expressions; sympy_einsum.diff is right",
@@ -111,7 +111,7 @@ PATCHES: tuple[Patch, ...] = (
         Patch(
             f"sympy.concrete.expr_with_limits:{name}",
             "__new__",
-            around(stock.with_limits),
+            wrapped_by(stock.with_limits),
             _WITHOUT_AXES,
             _LIKE_A_SCALAR,
         )
@@ -120,21 +120,21 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.series.limits:Limit",
         "__new__",
-        around(stock.limit),
+        wrapped_by(stock.limit),
         "it takes what has the variable in axis lengths for constant, or recurs without end",
         "limits over axis lengths are wrong",
     ),
     Patch(
         "sympy.core.expr:Expr",
         "series",
-        around(stock.series),
+        wrapped_by(stock.series),
         "it takes what has the variable in axis lengths for constant",
         "series in axis lengths are wrong",
     ),
     Patch(
         "sympy.core.expr:Expr",
         "is_constant",
-        around(stock.is_constant),
+        wrapped_by(stock.is_constant),
         "it takes tensors, and what depends on axis lengths, for constant",
         "is_constant says that SymPy's functions of tensor expressions are constant",
     ),
@@ -142,7 +142,7 @@ PATCHES: tuple[Patch, ...] = (
         Patch(
             f"sympy.core.relational:{name}",
             "__new__",
-            around(stock.relation),
+            wrapped_by(stock.relation),
             "a relation called by name, or turned around, asks for the sign of a scalar",
             _LIKE_A_SCALAR,
         )
@@ -151,7 +151,7 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.simplify.simplify",
         "logcombine",
-        around(stock.combined_logarithms),
+        wrapped_by(stock.combined_logarithms),
         "exp looks for logarithms in the tree of its argument",
         "exponentials of scalars that share tensors take for ever",
     ),
@@ -166,14 +166,14 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.core.basic:Basic",
         "subs",
-        around(stock.subs_of_any),
+        wrapped_by(stock.subs_of_any),
         "it takes no arrays as values",
         "arrays are substituted in tensor expressions only, not in SymPy's functions of these",
     ),
     Patch(
         "sympy.core.basic:Basic",
         "replace",
-        around(stock.replace),
+        wrapped_by(stock.replace),
         "it doesn't look for functions inside of tensors, and takes none of sympy_einsum",
         "functions are replaced in tensor expressions only, not in SymPy's functions of these",
     ),
@@ -181,7 +181,7 @@ PATCHES: tuple[Patch, ...] = (
         Patch(
             "sympy.core.evalf:EvalfMixin",
             name,
-            around(stock.evalf),
+            wrapped_by(stock.evalf),
             "it takes numbers for symbols alone, and gives numbers alone",
             "evalf takes no arrays, and leaves tensors without symbols as they are",
         )
@@ -198,14 +198,14 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.core.numbers:NaN",
         "sort_key",
-        around(stock.key_of_nan),
+        wrapped_by(stock.key_of_nan),
         "terms of a sum are sorted, and it asks whether nan is less",
         "a matrix or a sum with nan beside tensors can't be sorted",
     ),
     Patch(
         "sympy.matrices.expressions.matmul:MatMul",
         "__new__",
-        around(stock.matrix_product),
+        wrapped_by(stock.matrix_product),
         "it refuses what isn't one of SymPy's matrices",
         "it takes no tensors; write @",
     ),
@@ -224,7 +224,7 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.matrices.matrixbase:MatrixBase",
         "_sympify",
-        lambda own: staticmethod(around(stock.as_entry)(own)),
+        lambda own: staticmethod(wrapped_by(stock.as_entry)(own)),
         "it makes a tensor an entry, so that a vector's matrix has the shape (1, 1)",
         "explicit matrices hold tensors as entries; write block or stack",
     ),
@@ -232,7 +232,7 @@ PATCHES: tuple[Patch, ...] = (
         Patch(
             "sympy.tensor.array.ndim_array:NDimArray",
             name,
-            around(stock.by_tensor(reflected)),
+            wrapped_by(stock.by_tensor(reflected)),
             "it combines each entry with the whole tensor",
             "an explicit array times or divided by a tensor is wrong; from_array(array) is right",
         )
@@ -241,14 +241,14 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.tensor.array.arrayop",
         "_arrayfy",
-        around(stock.as_array),
+        wrapped_by(stock.as_array),
         "tensorproduct and its like take a tensor for a scalar",
         "tensorproduct, tensorcontraction and their like are wrong for tensors; einsum is right",
     ),
     Patch(
         "sympy.polys.matrices.linsolve",
         "_lin_eq2dict",
-        around(stock.linear),
+        wrapped_by(stock.linear),
         "it looks for symbols among the terms, and ours stand inside of tensor products",
         "linsolve doesn't find symbols inside of tensor products; solve does",
     ),
@@ -256,7 +256,7 @@ PATCHES: tuple[Patch, ...] = (
         Patch(
             f"sympy.solvers.{module}",
             "recast_to_symbols",
-            around(stock.recast),
+            wrapped_by(stock.recast),
             "it takes an entry for independent of its tensor",
             "solve by an entry takes the other parts of its tensor for constant",
         )
@@ -265,14 +265,14 @@ PATCHES: tuple[Patch, ...] = (
     Patch(
         "sympy.solvers.solvers",
         "solve_linear",
-        around(stock.solved_linear),
+        wrapped_by(stock.solved_linear),
         "it differentiates by every symbol, and there is no derivative by an axis length",
         "solve raises where an axis length stands among the symbols",
     ),
     Patch(
         "sympy.utilities.lambdify:_EvaluatorPrinter",
         "doprint",
-        around(numpy_code.write_function),
+        wrapped_by(numpy_code.write_function),
         "it writes one expression without statements, in which nothing is shared",
         "sympy.lambdify takes no tensors; sympy_einsum.lambdify does",
     ),
@@ -280,7 +280,7 @@ PATCHES: tuple[Patch, ...] = (
         Patch(
             f"sympy.physics.quantum.{name.lower()}:{name}",
             "__new__",
-            around(replacement),
+            wrapped_by(replacement),
             "matrices have entries that commute, so it takes them for scalars",
             _LIKE_A_SCALAR,
             is_late=True,

@@ -123,7 +123,7 @@ def in_a_row(choices: Choices) -> Chosen:
     return [place, *others], [axis]
 
 
-def stacked(choices: Choices) -> Chosen:
+def pair_and_axis(choices: Choices) -> Chosen:
     """Draw two values of one shape and a position for a new axis."""
     place = choices.one()
     return [place, choices.like(place)], [choices.axis(place, 1)]
@@ -178,13 +178,13 @@ def slice_of(choices: Choices) -> Chosen:
     return [place], [axis, (start, stop, step)]
 
 
-def entry(choices: Choices) -> Chosen:
+def at_entry(choices: Choices) -> Chosen:
     """Draw a value, an axis and a position on it."""
     (place,), (axis,) = long_axis(choices)
     return [place], [axis, choices.among([0, 0, -1, -1, 1])]
 
 
-def gathered(choices: Choices) -> Chosen:
+def positions_along(choices: Choices) -> Chosen:
     """Draw a value, positions with repeats, and their axis."""
     (place,), (axis,) = one_axis(choices)
     on_axis = range(choices.length(place, axis))

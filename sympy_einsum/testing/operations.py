@@ -201,12 +201,14 @@ _ROWS: dict[str, dict[str, tuple[Callable[..., Any], Callable[[Choices], Chosen]
         "slice": (
             lambda xp, v, axis, bounds: v[(slice(None),) * axis + (slice(*bounds),)], draws.slice_of
         ),
-        "entry": (lambda xp, v, axis, place: v[(slice(None),) * axis + (place,)], draws.entry),
-        "take": (lambda xp, v, places, axis: xp.take(v, xp.asarray(places), axis), draws.gathered),
+        "entry": (lambda xp, v, axis, place: v[(slice(None),) * axis + (place,)], draws.at_entry),
+        "take": (
+            lambda xp, v, places, axis: xp.take(v, xp.asarray(places), axis), draws.positions_along
+        ),
         "concatenate": (
             lambda xp, *parts: xp.concatenate(parts[:-1], axis=parts[-1]), draws.in_a_row
         ),
-        "stack": (lambda xp, a, b, axis: xp.stack([a, b], axis=axis), draws.stacked),
+        "stack": (lambda xp, a, b, axis: xp.stack([a, b], axis=axis), draws.pair_and_axis),
         "flip": (lambda xp, v, axis: xp.flip(v, axis), draws.one_axis),
         "roll": (lambda xp, v, axis, shift: xp.roll(v, shift, axis), draws.shifted),
         "pad": (lambda xp, v, widths: xp.pad(v, widths), draws.widths),

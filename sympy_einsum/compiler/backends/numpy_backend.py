@@ -29,7 +29,7 @@ from ..ir.code import (
 )
 from ..ir.instructions import BY_FACTORS
 from ..passes.batching import batched
-from ..passes.splitting import split
+from ..passes.splitting import split_elementwise
 from ..passes.traces import with_traces
 from ..runtime.shared_helpers import STABLE_FUNCTIONS, shared
 from ..runtime.sources import helpers
@@ -85,7 +85,7 @@ class NumpyBackend(Backend):
     )
     exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
-    passes = (batched, split, with_traces)
+    passes = (batched, split_elementwise, with_traces)
     overwrites = True
     in_blocks = True
     plain_lengths = True

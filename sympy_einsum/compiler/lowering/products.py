@@ -28,7 +28,7 @@ from .context import Lowering
 from .gathers import Gathers, Hot
 from .multiplication import multiply_all
 from .running import Triangles
-from .selectors import Embedded, cut_out, distinct_labels, whole, written
+from .selectors import Embedded, cut_out, distinct_labels, emit_padded, whole
 from .sliding_windows import Windows
 
 
@@ -36,7 +36,7 @@ def lower_product(builder: Lowering, node: Einsum) -> int:
     """Lower a product."""
     if any(map(is_window, node.operands)):
         return Windows(builder, node).value(lambda term: _placed_term(builder, term))
-    return written(builder, placed_product(builder, node, range(node.order)), node.shape)
+    return emit_padded(builder, placed_product(builder, node, range(node.order)), node.shape)
 
 
 def _placed_term(builder: Lowering, term: Operand) -> Embedded:

@@ -137,7 +137,7 @@ def lower_positions(builder: Lowering, node: Positions) -> int:
     if is_window(node):
         return builder.emit("copy", _windows(builder, node))
     one = builder.emit("scalar", params=(S.One,))
-    return written(builder, placed_ones(node, range(node.order), one), node.shape)
+    return emit_padded(builder, placed_ones(node, range(node.order), one), node.shape)
 
 
 def _windows(builder: Lowering, node: Positions) -> int:
@@ -161,7 +161,7 @@ def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Embedded:
     return Embedded(value, tuple([known[k] for k in axes]))
 
 
-def written(builder: PlanBuilder, placed: Embedded, shape: Shape) -> int:
+def emit_padded(builder: PlanBuilder, placed: Embedded, shape: Shape) -> int:
     """Emit the array of a zero-padded value."""
     if placed.is_whole:
         return placed.value

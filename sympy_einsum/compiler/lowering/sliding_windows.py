@@ -29,7 +29,7 @@ from ...expressions import (
 )
 from ..ir.instruction_rules import Slice
 from .context import Lowering
-from .selectors import Axis, Embedded, write, written, written_together
+from .selectors import Axis, Embedded, emit_padded, write, written_together
 
 # How a term is lowered.
 Lower: TypeAlias = Callable[[Operand], Embedded]
@@ -221,7 +221,7 @@ class Windows:
             elif total is None and not placed.is_whole:
                 total, owned = written_together(self.builder, [placed], shape), True
             else:
-                value = written(self.builder, placed, shape)
+                value = emit_padded(self.builder, placed, shape)
                 if total is not None:
                     value = self.builder.emit("add", total, value, params=((1, 1),))
                 total = value

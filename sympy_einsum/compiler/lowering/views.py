@@ -9,7 +9,7 @@ from sympy import S
 from ...expressions import Einsum, Operand, Positions, View, is_padded_product, is_window
 from .context import Lowering
 from .products import placed_product
-from .selectors import Axis, Embedded, placed_ones, whole, written
+from .selectors import Axis, Embedded, emit_padded, placed_ones, whole
 
 
 def lower_view(builder: Lowering, node: View) -> int:
@@ -17,7 +17,7 @@ def lower_view(builder: Lowering, node: View) -> int:
     if node.is_constant_fill:
         return builder.emit("full", _fill(builder, node), params=(node.shape,))
     placed = placed_view(builder, node)
-    value = written(builder, placed, node.shape)
+    value = emit_padded(builder, placed, node.shape)
     if placed.is_whole and has_stretched_axes(node):
         return builder.emit("broadcast", value, params=(node.shape,))
     return value
@@ -52,7 +52,7 @@ def narrow_value(builder: Lowering, node: Operand) -> int:
     """Lower a view without the leading axes along which it is constant, unless it is
     zero-padded."""
     placed = placed_view(builder, node)
-    return placed.value if placed.is_whole else written(builder, placed, node.shape)
+    return placed.value if placed.is_whole else emit_padded(builder, placed, node.shape)
 
 
 def _fill(builder: Lowering, node: Operand) -> int:

@@ -18,9 +18,9 @@ from .memory_orders import (
     PRODUCTS,
     MemoryOrders,
     Seen,
-    is_entrywise,
     reversed_axes,
     seen_through,
+    traverses_entrywise,
 )
 
 
@@ -53,7 +53,7 @@ class _Rewriter:
         view = seen_through(step, self.seen)
         if view is not None:
             self.seen.append(view)
-        elif is_entrywise(step):
+        elif traverses_entrywise(step):
             self._entrywise(number, step)
         elif self._is_transposed(number, step):
             pair = [self._transposed(k) for k in reversed(step.inputs)]

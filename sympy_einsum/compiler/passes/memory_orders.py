@@ -35,7 +35,7 @@ def seen_through(step: Instruction, seen: Sequence[Seen]) -> Seen | None:
     return None
 
 
-def is_entrywise(step: Instruction) -> bool:
+def traverses_entrywise(step: Instruction) -> bool:
     """Tell whether an instruction traverses its operands together, entry by entry."""
     known = OPS[step.op]
     return bool(step.shape) and (known.body is not None or step.op in ("softmax", "share"))
@@ -100,7 +100,7 @@ class MemoryOrders:
 
     def _combine(self, number: int, step: Instruction) -> None:
         whole = [self._seen[k] for k in step.inputs if self._is_whole(k)]
-        if is_entrywise(step):
+        if traverses_entrywise(step):
             own = self._seen[number]
             for seen in whole:
                 if len(seen.axes) == len(step.shape):
@@ -220,4 +220,4 @@ class MemoryOrders:
 def is_free(step: Instruction) -> bool:
     """Tell whether the order of a result's axes in memory makes no difference."""
     is_product = step.op in PRODUCTS and len(step.shape) > 1
-    return is_product or step.op in ("einsum", "zeros") or is_entrywise(step)
+    return is_product or step.op in ("einsum", "zeros") or traverses_entrywise(step)

@@ -14,7 +14,7 @@ from ...core import tuning
 from ..ir.instruction_rules import Instruction
 from ..ir.instructions import OPS
 from ..ir.plans import Plan
-from .memory_orders import AXES, is_entrywise
+from .memory_orders import AXES, traverses_entrywise
 
 # Sums over rows: those of the parts of the rows can be added.
 SUMS = ("sum", "dot", "vdot", "einsum")
@@ -113,7 +113,7 @@ class _RowBlockSplitter:
             return None
         if not is_row:
             return TOTAL if step.op in SUMS else None
-        is_known = step.op in ROWWISE or is_entrywise(step)
+        is_known = step.op in ROWWISE or traverses_entrywise(step)
         return ROW if is_known and self._keeps_rows(step) else None
 
     def _keeps_rows(self, step: Instruction) -> bool:

@@ -11,7 +11,7 @@ from ..ir.plans import Plan, Rewriting
 Groups = dict[tuple[int, ...], list[tuple[int, int]]]
 
 
-def scattered_together(plan: Plan) -> Plan:
+def merge_scatters(plan: Plan) -> Plan:
     """Scatter the terms of a sum that nothing else needs into one array: this saves a large, mostly
     zero array for each of them."""
     uses = plan.uses()

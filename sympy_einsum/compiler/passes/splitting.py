@@ -12,7 +12,7 @@ from ..ir.instruction_rules import Instruction
 from ..ir.plans import Plan, Rewriting
 
 
-def split(plan: Plan) -> Plan:
+def split_elementwise(plan: Plan) -> Plan:
     """Split elementwise code on arrays of two axes and more into single operations."""
     if not any(map(_is_of_arrays, plan.instructions)):
         return plan

@@ -150,7 +150,7 @@ class InSemiring(Backend):
         return super().put(target, cuts, block, 0)
 
 
-def in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
+def backend_in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:
     """Return a backend that computes in a semiring.
 
     Raises

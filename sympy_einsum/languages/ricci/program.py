@@ -83,7 +83,7 @@ class _IndexInference:
 
     def _leaf(self, place: Location) -> tuple[Indices, dict[str, Length]]:
         node = place.node
-        labels = indices_of(node)
+        labels = tensor_indices(node)
         if node.kind == "number":
             if not labels:
                 return None, {}
@@ -136,7 +136,7 @@ class _IndexInference:
                         f"those of {place.quote(k)} don't"
                     )
             if child in self.written and operator == "*":
-                factors.append((indices_of(child), self.written[child], place.quote(k)))
+                factors.append((tensor_indices(child), self.written[child], place.quote(k)))
             else:
                 axes = [*self.lengths[child].values()]
                 factors.append((list(own.items()), axes, place.quote(k)))
@@ -203,7 +203,7 @@ _RULES: dict[str, Callable[[_IndexInference, Location], tuple[Indices, dict[str,
 }
 
 
-def indices_of(node: SyntaxNode) -> list[tuple[str, str]]:
+def tensor_indices(node: SyntaxNode) -> list[tuple[str, str]]:
     """Return the indices of a tensor or a number."""
     return read_indices(node.children[0].name) if node.children else []
 
@@ -319,7 +319,7 @@ def _leaf(
     node: SyntaxNode, inference: _IndexInference, symbols: Mapping[str, Operand]
 ) -> tuple[Operand, list[str]]:
     """Return a tensor or a number with the indices of its axes, as written."""
-    labels = [letter for letter, _ in indices_of(node)]
+    labels = [letter for letter, _ in tensor_indices(node)]
     if node.kind == "number":
         number = read_number(node.name.removeprefix("-")) * (-1 if node.name[0] == "-" else 1)
         return (

@@ -67,7 +67,7 @@ def stable_scalar(node: Operand, barriers: Barriers, use: Use = Use.READING) -> 
     return _of_scalar(node, use) if isinstance(node, Expr) and node.args else None
 
 
-def quotient(node: Operand, barriers: Barriers) -> Operand | None:
+def quotient_of_difference(node: Operand, barriers: Barriers) -> Operand | None:
     """Replace a difference of roots or powers over the argument with which it vanishes."""
     if isinstance(node, Elementwise):
         return stable_function(node, barriers, Use.DIFFERENTIATING) if node.body.is_Mul else None

@@ -173,7 +173,7 @@ SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", functions.stable_scalar)
 POWERS = Rule(
     "slope",
     "(sqrt(1 + x) - 1)/x = elementwise(lambda u: 1/(sqrt(1 + u) + 1), x)",
-    functions.quotient,
+    functions.quotient_of_difference,
     any_of(Pow),
 )
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {

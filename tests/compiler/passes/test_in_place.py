@@ -10,7 +10,7 @@ from sympy_einsum.compiler.ir.instruction_rules import Instruction
 from sympy_einsum.compiler.ir.instructions import OPS
 from sympy_einsum.compiler.ir.plans import Plan, origin, proven
 from sympy_einsum.compiler.passes.in_place import overwritten
-from sympy_einsum.compiler.passes.splitting import split
+from sympy_einsum.compiler.passes.splitting import split_elementwise
 from sympy_einsum.expressions import slot
 
 m, n = symbols("m n", integer=True, positive=True)
@@ -18,7 +18,7 @@ X = se.TensorSymbol("X", (m, n))
 COUNT = 250
 
 
-@pytest.mark.parametrize("passes", [(), (split,)], ids=["plain", "split"])
+@pytest.mark.parametrize("passes", [(), (split_elementwise,)], ids=["plain", "split"])
 def test_values_stay_and_arguments_too(passes):
     found = 0
     for plan, arguments, data in random_plans(COUNT, 1):

@@ -11,7 +11,7 @@ from sympy_einsum.compiler import planning
 from sympy_einsum.compiler.backends.jax_backend import JaxBackend
 from sympy_einsum.compiler.ir.plans import proven
 from sympy_einsum.compiler.passes.layouts import laid_out
-from sympy_einsum.compiler.passes.memory_orders import is_entrywise
+from sympy_einsum.compiler.passes.memory_orders import traverses_entrywise
 from sympy_einsum.compiler.program import Compilation, Request
 
 b, d, h, c = symbols("b d h c", integer=True, positive=True)
@@ -70,7 +70,7 @@ def program(name):
 def test_nothing_is_transposed_where_entries_are_combined(name, monkeypatch):
     arguments, exprs = program(name)
     steps = Compilation(Request(arguments, exprs)).plan().instructions
-    combining = [step for step in steps if is_entrywise(step) or step.op == "vdot"]
+    combining = [step for step in steps if traverses_entrywise(step) or step.op == "vdot"]
     assert not [step for step in combining if any(steps[k].op == "transpose" for k in step.inputs)]
     rng = np.random.default_rng(1)
     data = [rng.uniform(0.5, 1, [int(n.subs(LENGTHS)) for n in s.shape]) for s in arguments]

@@ -10,7 +10,7 @@ from runtime_helpers import helper, in_names_of, raw
 import sympy_einsum.compiler.runtime.semiring_helpers as semirings
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.semirings.algebras import SEMIRINGS
-from sympy_einsum.compiler.semirings.backends import in_semiring
+from sympy_einsum.compiler.semirings.backends import backend_in_semiring
 
 RANDOM = np.random.default_rng(6)
 INF = np.inf
@@ -251,7 +251,7 @@ def test_rows_at_positions(name):
 def test_functions_of_other_semirings(name, library):
     """The expressions that stand in place of those for max-plus."""
     pytest.importorskip(BACKENDS[library].imports[0].split()[1])
-    own = in_semiring(BACKENDS[library], SEMIRINGS[name])
+    own = backend_in_semiring(BACKENDS[library], SEMIRINGS[name])
     add, multiply, zero, one = {
         "max-plus": (np.maximum, np.add, -INF, 0.0),
         "min-plus": (np.minimum, np.add, INF, 0.0),
