@@ -80,7 +80,9 @@ ABSENT = [
 
 
 def test_the_page_lists_the_names_of_the_table():
-    assert re.findall(r"^\| `([^`]+)` \| write `([^`]+)` \|$", NAMES, re.M) == ABSENT
+    rule_tables = pytest.importorskip("rule_tables", reason="Sphinx isn't installed")
+    assert "```{names-elsewhere}\n```" in NAMES
+    assert [*rule_tables.names_elsewhere()] == ABSENT
 
 
 @pytest.mark.parametrize(("absent", "instead"), ABSENT, ids=[row[0] for row in ABSENT])

@@ -1,7 +1,8 @@
-"""Define directives that print the tables of rules, functions and patches.
+"""Define directives that print the tables of rules, functions, patches and other names.
 
 ``rewriting-rules`` takes a table and node types, ``derivative`` an expression and a variable;
-``stable-forms``, ``scalar-functions``, ``sympy-patches`` and ``lacking`` take nothing.
+``stable-forms``, ``scalar-functions``, ``sympy-patches``, ``lacking`` and ``names-elsewhere`` take
+nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from sympy_einsum.calculus.linear_actions import CARRIERS
 from sympy_einsum.calculus.terms import RULES, UNARY_RULES
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir.code import name
-from sympy_einsum.core import NUMERIC_NAMES, REFLECTED_NAMES, ROWS, STABLE_NAMES, Row, derivative
+from sympy_einsum.core import (
+    NUMERIC_NAMES,
+    REFLECTED_NAMES,
+    ROWS,
+    STABLE_NAMES,
+    Row,
+    derivative,
+    other_names,
+)
 from sympy_einsum.expressions import Operand, as_operand, slot
 from sympy_einsum.rules import table
 from sympy_einsum.rules.rewriting import Rule
@@ -334,6 +343,27 @@ class Patches(Generated):
             yield f"| {'<br>'.join(names)} | {' | '.join(said)} |"
 
 
+# --- names of other libraries
+
+
+class NamesElsewhere(Generated):
+    """Print the table of names of other libraries, with the expressions to write instead."""
+
+    def lines(self) -> Iterator[str]:
+        yield "| missing | instead |\n| --- | --- |"
+        yield from (f"| `{absent}` | `{instead}` |" for absent, instead in names_elsewhere())
+
+
+def names_elsewhere() -> Iterator[tuple[str, str]]:
+    """Return functions, methods and keywords of other libraries with the expressions for them."""
+    for own, instead in other_names.FUNCTIONS_ELSEWHERE.items():
+        yield f"se.{own}", instead
+    for own, instead in other_names.METHODS_ELSEWHERE.items():
+        yield f"A.{own}", instead
+    for (function, keyword), instead in other_names.KEYWORDS.items():
+        yield f"se.{function}({keyword}=)", instead
+
+
 # --- references
 
 
@@ -359,5 +389,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("lacking", Lacking)
     app.add_directive("stable-forms", StableForms)
     app.add_directive("sympy-patches", Patches)
+    app.add_directive("names-elsewhere", NamesElsewhere)
     app.add_directive("rule-references", References)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

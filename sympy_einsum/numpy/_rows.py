@@ -2,10 +2,10 @@
 
 A function of NumPy's is a :class:`NumpyRow` in the table ``ROWS`` of its family: ``_entrywise.py``,
 ``_conditions.py``, ``_making.py``, ``_shapes.py``, ``_products.py``, ``_polynomials.py``,
-``_reductions.py``, ``_orders.py``, ``_sequences.py``, ``linalg.py``. To add one, add a row, calls
-with all of its options in ``tests/data/numpy_calls.txt`` and one with right arguments in
-``tests/test_wrong_arguments.py``, and run ``python tests/stubs.py``, which writes the types
-that editors and type checkers see. Its docstring, its place in the reference and the errors about
+``_reductions.py``, ``_orders.py``, ``_sequences.py``, ``_linalg.py``, ``_fft.py``. To add one, add
+a row, calls with all of its options in ``tests/data/numpy_calls.txt`` and one with right arguments
+in ``tests/test_wrong_arguments.py``, and run ``python tests/stubs.py``, which writes the types that
+editors and type checkers see. Its docstring, its place in the reference and the errors about
 options are made from the row; NumPy's own function finds it by its name.
 """
 
