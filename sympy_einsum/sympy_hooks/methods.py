@@ -10,7 +10,17 @@ from sympy import Expr, Lambda, Mul
 
 from .. import operations as ops
 from ..core import METHODS_ELSEWHERE, Length, ShapeError, UnsupportedError, deferred, hint
-from ..expressions import Operand, TensorExpr, TensorLike, adj, det, elementwise, inv
+from ..expressions import (
+    Operand,
+    TensorExpr,
+    TensorLike,
+    adj,
+    as_operand,
+    det,
+    elementwise,
+    inv,
+    order_of,
+)
 from .algebra import AlgebraHooks
 from .operators import Operators
 
@@ -19,6 +29,12 @@ if TYPE_CHECKING:
 
 _diff = deferred("calculus", "diff")
 _entries = deferred("convert", "as_explicit")
+
+
+def _as_columns(*tensors: TensorLike) -> list[Operand]:
+    """Return matrices, vectors as columns."""
+    operands = [as_operand(tensor) for tensor in tensors]
+    return [operand[:, None] if order_of(operand) == 1 else operand for operand in operands]
 
 
 class Methods(Operators, AlgebraHooks):
@@ -134,6 +150,34 @@ class Methods(Operators, AlgebraHooks):
             "an expression has no numbers; compute them with lambdify; as_explicit() "
             "writes the entries out"
         )
+
+    def row_join(self, other: TensorLike) -> Operand:
+        """Join matrices, and vectors as columns, side by side, under the name by which SymPy's
+        ``Matrix.hstack`` asks for it.
+
+        Raises ShapeError where the other lengths differ.
+
+        >>> import sympy_einsum as se
+        >>> from sympy import Matrix
+        >>> A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
+        >>> Matrix.hstack(x, A).shape
+        (3, 4)
+        """
+        return ops.concatenate(_as_columns(self, other), axis=1)
+
+    def col_join(self, other: TensorLike) -> Operand:
+        """Join matrices, and vectors as columns, one below the other, under the name by which
+        SymPy's ``Matrix.vstack`` asks for it.
+
+        Raises ShapeError where the other lengths differ.
+
+        >>> import sympy_einsum as se
+        >>> from sympy import Matrix
+        >>> x, y = se.tensors("x y", 3)
+        >>> Matrix.vstack(x, y).shape
+        (6, 1)
+        """
+        return ops.concatenate(_as_columns(self, other), axis=0)
 
     def copy(self) -> Operand:
         """Return the tensor itself: expressions don't change.
@@ -310,6 +354,11 @@ class Methods(Operators, AlgebraHooks):
 def _missing(self: TensorExpr, name: str) -> NoReturn:
     """Raise the error about an attribute that isn't there; it says what to write instead."""
     message = f"{type(self).__name__!r} object has no attribute {name!r}"
+    if name in ("rows", "cols"):
+        message += (
+            ", which SymPy's matrices and BlockMatrix ask for; they take no tensors as parts: "
+            "se.block([[A, B]]) and se.concatenate put tensors together"
+        )
     raise AttributeError(message + hint(METHODS_ELSEWHERE, name), name=name, obj=self)
 
 

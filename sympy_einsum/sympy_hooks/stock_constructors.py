@@ -346,6 +346,34 @@ class IterableByStock(metaclass=_Iterability):
     entries, and a scalar with tensors inside, which is of the same type, is an entry."""
 
 
+def diagonal_matrix(stock: Stock, cls: type, *parts: Any, **options: Any) -> Any:
+    """The class method ``diag``, which takes what has a shape for a matrix: scalars that contain
+    tensors are entries, a vector is a list of them, a matrix is written out.
+
+    Raises ShapeError for other tensors, and where a length is no number.
+    """
+    if len(parts) == 1 and is_tensor(parts[0]) and len(parts[0].shape) == 1:
+        parts = tuple(parts[0])
+    for part in filter(is_tensor, parts):
+        if len(part.shape) != 2 or not all(length.is_Integer for length in part.shape):
+            raise ShapeError(
+                "diag of SymPy takes scalars, and matrices whose lengths are numbers, not "
+                f"{part!s:.80} of shape {part.shape}; se.diag makes a diagonal matrix of a vector, "
+                "and se.block puts tensors together"
+            )
+    if any(isinstance(part, TensorExpr) for part in parts):
+        options["unpack"] = False
+        parts = tuple([_as_block(part) for part in parts])
+    return stock(cls, *parts, **options)
+
+
+def _as_block(part: Any) -> Any:
+    """Return a tensor as a list of entries or of rows."""
+    if not isinstance(part, TensorExpr):
+        return part
+    return _written_out(part).tolist() if part.shape else [part]
+
+
 def as_entry(stock: Stock, value: object, **options: object) -> Any:
     """An entry of a stock matrix; ShapeError for a tensor with axes, of which it would hide that
     it isn't one number."""

@@ -1,7 +1,8 @@
 """The table of all that is replaced in SymPy: what, why, and what is lost where it can't be.
 
-Where SymPy has a hook (constructor postprocessors, ``_eval_…``, printers' methods, ``__array__``),
-nodes use that instead: a row stands here because SymPy asks nothing.
+Where SymPy has a hook (constructor postprocessors, ``_eval_…``, dispatch, printers' methods,
+``__array__``, ``row_join``), nodes use that instead: a row stands here because SymPy asks nothing,
+and its reason says so.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _matrix_functions() -> list[Patch]:
             f"sympy.matrices.expressions.{module}:{name}",
             "__new__",
             wrapped_by(stock.matrix_function(name)),
-            "it refuses what isn't one of SymPy's matrices, in an AttributeError or TypeError",
+            "it refuses what isn't one of SymPy's matrices, before it asks its arguments anything",
             "it takes no tensors",
         )
         for module, names in _MATRIX_FUNCTIONS.items()
@@ -58,7 +59,8 @@ def _long_numbers() -> list[Patch]:
             f"sympy.printing.{printer}",
             name,
             wrapped_by(replacement),
-            "it asks Python for decimal digits, of which that writes 4,300 at most",
+            "it asks Python for decimal digits, of which that writes 4,300 at most; numbers "
+            "have no printing method of ours",
             "expressions with longer exact numbers can't be printed",
         )
         for printer, replacement, names in (
@@ -82,29 +84,32 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.core.power:Pow",
         "_eval_power",
         wrapped_by(stock.power_of_power),
-        "it writes out the real part and the angle of a base that shares what it consists of",
+        "it writes out the real part and the angle of a base that shares what it consists of, "
+        "and the base isn't asked",
         "powers of powers of scalars that share tensors take for ever",
     ),
     Patch(
         "sympy.core.exprtools",
         "_monotonic_sign",
         wrapped_by(stock.monotonic_sign),
-        "it brings fractions in fractions to one denominator, of 3**k digits for k nested cubes",
+        "it brings fractions in fractions to one denominator, of 3**k digits for k nested cubes; "
+        "tensors have their signs by _eval_is_positive, but are asked afterwards",
         "products of deeply nested scalars of tensors take for ever",
     ),
     Patch(
         "sympy.core.function:FunctionClass",
         "__call__",
         wrapped_by(stock.call_function),
-        "functions don't ask their arguments: " + _WITHOUT_AXES,
+        "functions don't ask their arguments, as Add, Mul and Pow do by postprocessors: "
+        + _WITHOUT_AXES,
         "SymPy's functions of tensors with axes are wrong; those of sympy_einsum are right",
     ),
     Patch(
         "sympy.core.function:Derivative",
         "__new__",
         wrapped_by(stock.derivative),
-        "it takes the chain rule for one of scalars, and what has the variable in axis lengths for "
-        "constant",
+        "it calls _eval_derivative for single scalar variables alone, takes the chain rule for one "
+        "of scalars, and what has the variable in axis lengths for constant",
         "sympy.diff by tensors is wrong outside of tensor expressions; sympy_einsum.diff is right",
     ),
     *[
@@ -112,7 +117,7 @@ PATCHES: tuple[Patch, ...] = (
             f"sympy.concrete.expr_with_limits:{name}",
             "__new__",
             wrapped_by(stock.with_limits),
-            _WITHOUT_AXES,
+            "it calls doit's hooks only once it is built: " + _WITHOUT_AXES,
             _LIKE_A_SCALAR,
         )
         for name in ("AddWithLimits", "ExprWithLimits")
@@ -121,21 +126,24 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.series.limits:Limit",
         "__new__",
         wrapped_by(stock.limit),
-        "it takes what has the variable in axis lengths for constant, or recurs without end",
+        "it puts another symbol in the place of the variable before _eval_as_leading_term is "
+        "asked, and so takes what has it in axis lengths for constant, or recurs without end",
         "limits over axis lengths are wrong",
     ),
     Patch(
         "sympy.core.expr:Expr",
         "series",
         wrapped_by(stock.series),
-        "it takes what has the variable in axis lengths for constant",
+        "it puts another symbol in the place of the variable before it calls _eval_nseries, and so "
+        "takes what has it in axis lengths for constant",
         "series in axis lengths are wrong",
     ),
     Patch(
         "sympy.core.expr:Expr",
         "is_constant",
         wrapped_by(stock.is_constant),
-        "it takes tensors, and what depends on axis lengths, for constant",
+        "it puts numbers in the place of symbols and asks no part of the expression: it takes "
+        "tensors, and what depends on axis lengths, for constant",
         "is_constant says that SymPy's functions of tensor expressions are constant",
     ),
     *[
@@ -143,7 +151,8 @@ PATCHES: tuple[Patch, ...] = (
             f"sympy.core.relational:{name}",
             "__new__",
             wrapped_by(stock.relation),
-            "a relation called by name, or turned around, asks for the sign of a scalar",
+            "a relation called by name, or turned around, asks for the sign of a scalar; what is "
+            "dispatched by _eval_is_ge may answer with a truth value alone",
             _LIKE_A_SCALAR,
         )
         for name in _RELATIONS
@@ -152,29 +161,31 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.simplify.simplify",
         "logcombine",
         wrapped_by(stock.combined_logarithms),
-        "exp looks for logarithms in the tree of its argument",
+        "exp looks for logarithms in the tree of its argument, in which it enters shared parts as "
+        "often as they occur, and asks none of them",
         "exponentials of scalars that share tensors take for ever",
     ),
     Patch(
         "sympy.core.basic:Basic",
         "free_symbols",
         lambda _: property(free_symbols_of),
-        "it asks each part as often as that occurs, which takes for ever where scalars of "
-        "tensors share what they consist of",
+        "the scalars that SymPy makes of ours are of its own classes, and ask each part as "
+        "often as that occurs, which takes for ever where they share what they consist of",
         "scalars of scalars that share tensors take for ever",
     ),
     Patch(
         "sympy.core.basic:Basic",
         "subs",
         wrapped_by(stock.subs_of_any),
-        "it takes no arrays as values",
+        "it refuses arrays as values before it calls _eval_subs",
         "arrays are substituted in tensor expressions only, not in SymPy's functions of these",
     ),
     Patch(
         "sympy.core.basic:Basic",
         "replace",
         wrapped_by(stock.replace),
-        "it doesn't look for functions inside of tensors, and takes none of sympy_einsum",
+        "it walks over args alone, so finds no functions inside of tensors; the functions "
+        "that it looks for may be SymPy's, which it calls no method of",
         "functions are replaced in tensor expressions only, not in SymPy's functions of these",
     ),
     *[
@@ -182,7 +193,7 @@ PATCHES: tuple[Patch, ...] = (
             "sympy.core.evalf:EvalfMixin",
             name,
             wrapped_by(stock.evalf),
-            "it takes numbers for symbols alone, and gives numbers alone",
+            "it refuses arrays before it calls _eval_evalf, of which it takes numbers alone",
             "evalf takes no arrays, and leaves tensors without symbols as they are",
         )
         for name in ("evalf", "n")
@@ -191,7 +202,8 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.core.expr:Expr",
         "as_explicit",
         lambda _: stock.as_explicit,
-        "scalars that SymPy makes of tensor expressions have no such method",
+        "scalars that SymPy makes of tensor expressions are of its own classes, which have no such "
+        "method",
         "as_explicit is a method of tensor expressions only",
         is_new=True,
     ),
@@ -199,14 +211,15 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.core.numbers:NaN",
         "sort_key",
         wrapped_by(stock.key_of_nan),
-        "terms of a sum are sorted, and it asks whether nan is less",
+        "terms of a sum are sorted by keys, and that of nan asks whether it is less; the "
+        "terms aren't asked",
         "a matrix or a sum with nan beside tensors can't be sorted",
     ),
     Patch(
         "sympy.matrices.expressions.matmul:MatMul",
         "__new__",
         wrapped_by(stock.matrix_product),
-        "it refuses what isn't one of SymPy's matrices",
+        "it refuses what isn't one of SymPy's matrices, before it asks its arguments anything",
         "it takes no tensors; write @",
     ),
     *_matrix_functions(),
@@ -216,7 +229,8 @@ PATCHES: tuple[Patch, ...] = (
             f"sympy.{module}",
             "Iterable",
             lambda _: stock.IterableByStock,
-            "it takes a scalar of ours, whose type has __iter__, for a sequence of entries",
+            "it takes a scalar of ours, whose type has __iter__ as tensors with axes have, for a "
+            "sequence of entries",
             "scalars with tensors inside are no entries of explicit matrices or arrays",
         )
         for module in ("matrices.matrixbase", "tensor.array.ndim_array")
@@ -225,15 +239,23 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.matrices.matrixbase:MatrixBase",
         "_sympify",
         lambda own: staticmethod(wrapped_by(stock.as_entry)(own)),
-        "it makes a tensor an entry, so that a vector's matrix has the shape (1, 1)",
+        "what sympify returns is an entry, whatever its shape, so that a vector's matrix has the "
+        "shape (1, 1)",
         "explicit matrices hold tensors as entries; write block or stack",
+    ),
+    Patch(
+        "sympy.matrices.matrixbase:MatrixBase",
+        "diag",
+        lambda own: classmethod(wrapped_by(stock.diagonal_matrix)(own.__func__)),
+        "it takes a scalar of ours, which has the attribute shape, for a matrix",
+        "scalars with tensors inside are no entries of diagonal matrices; write Matrix([[…]])",
     ),
     *[
         Patch(
             "sympy.tensor.array.ndim_array:NDimArray",
             name,
             wrapped_by(stock.by_tensor(reflected)),
-            "it combines each entry with the whole tensor",
+            "it combines each entry with the whole tensor, whatever _op_priority that has",
             "an explicit array times or divided by a tensor is wrong; from_array(array) is right",
         )
         for name, reflected in (("__mul__", "__rmul__"), ("__truediv__", "__rtruediv__"))
@@ -242,14 +264,15 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.tensor.array.arrayop",
         "_arrayfy",
         wrapped_by(stock.as_array),
-        "tensorproduct and its like take a tensor for a scalar",
+        "tensorproduct and its like take for a scalar what isn't of their own types",
         "tensorproduct, tensorcontraction and their like are wrong for tensors; einsum is right",
     ),
     Patch(
         "sympy.polys.matrices.linsolve",
         "_lin_eq2dict",
         wrapped_by(stock.linear),
-        "it looks for symbols among the terms, and ours stand inside of tensor products",
+        "it looks for symbols among the terms, whose parts aren't asked, and ours stand inside of "
+        "tensor products",
         "linsolve doesn't find symbols inside of tensor products; solve does",
     ),
     *[
@@ -257,7 +280,7 @@ PATCHES: tuple[Patch, ...] = (
             f"sympy.solvers.{module}",
             "recast_to_symbols",
             wrapped_by(stock.recast),
-            "it takes an entry for independent of its tensor",
+            "it replaces each entry by a symbol first, and takes it for independent of its tensor",
             "solve by an entry takes the other parts of its tensor for constant",
         )
         for module in ("solvers", "solveset")
@@ -266,14 +289,16 @@ PATCHES: tuple[Patch, ...] = (
         "sympy.solvers.solvers",
         "solve_linear",
         wrapped_by(stock.solved_linear),
-        "it differentiates by every symbol, and there is no derivative by an axis length",
+        "it differentiates by every symbol, and there is no derivative by an axis length, which "
+        "_eval_derivative can only refuse",
         "solve raises where an axis length stands among the symbols",
     ),
     Patch(
         "sympy.utilities.lambdify:_EvaluatorPrinter",
         "doprint",
         wrapped_by(numpy_code.write_function),
-        "it writes one expression without statements, in which nothing is shared",
+        "it writes one expression without statements, in which nothing is shared, and a printing "
+        "method such as _numpycode can't add any",
         "sympy.lambdify takes no tensors; sympy_einsum.lambdify does",
     ),
     *[
@@ -281,6 +306,7 @@ PATCHES: tuple[Patch, ...] = (
             f"sympy.physics.quantum.{name.lower()}:{name}",
             "__new__",
             wrapped_by(replacement),
+            "it looks at is_commutative alone, by which Mul would keep the order of entries too; "
             "matrices have entries that commute, so it takes them for scalars",
             _LIKE_A_SCALAR,
             is_late=True,

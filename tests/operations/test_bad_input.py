@@ -72,6 +72,33 @@ def test_clashing_numbers():
     assert "5" in text
 
 
+# Two symbols that are written the same, n of x and of z.
+NAMESAKES = {
+    "+": lambda x, z, A, C: x + z,
+    "*": lambda x, z, A, C: 2 * x * z,
+    "@": lambda x, z, A, C: A @ z,
+    "@ of matrices": lambda x, z, A, C: A @ C,
+    "einsum": lambda x, z, A, C: se.einsum("ij,j->i", A, z),
+    "concatenate": lambda x, z, A, C: se.concatenate([A, C], axis=1),
+    "stack": lambda x, z, A, C: se.stack([x, z]),
+    "where": lambda x, z, A, C: snp.where(x > 0, x, z),
+    "subs": lambda x, z, A, C: (x @ x).subs(x, z),
+}
+
+
+@pytest.mark.parametrize("name", NAMESAKES)
+def test_lengths_of_one_name_are_told_apart(name):
+    """Two symbols of one name clash where their assumptions differ, which the message says."""
+    other = Symbol("n", integer=True)
+    x, A = se.TensorSymbol("x", n), se.TensorSymbol("A", n, n)
+    z, C = se.TensorSymbol("z", other), se.TensorSymbol("C", other, m)
+    message = (
+        r"Symbol\('n', integer=True\) and Symbol\('n', integer=True, positive=True\) are 2 sym"
+    )
+    with pytest.raises(se.ShapeError, match=message):
+        NAMESAKES[name](x, z, A, C)
+
+
 def test_a_repeated_index_needs_equal_lengths():
     text = message(se.ShapeError, se.einsum, "ii->i", X)
     assert "i" in text

@@ -10,14 +10,15 @@ from sympy.physics.quantum import Commutator
 from sympy_einsum.sympy_hooks import PATCHES, Patch, PatchWarning
 from sympy_einsum.sympy_hooks.patches import install
 
+RENAMED = ("_constructor_postprocessor_mapping", "_monotonic_sign")
 # Those that SymPy doesn't document.
 PRIVATE = [
     patch
     for patch in PATCHES
     if any(part.startswith("_") and not part.startswith("__") for part in patch.path.split("."))
     or patch.name in ("recast_to_symbols", "solve_linear", "Iterable")
-    # SymPy's own sums fail without these.
-    if patch.name not in ("_constructor_postprocessor_mapping", "_monotonic_sign")
+    # SymPy's own sums fail without these: SymPy with others in their place is imported instead.
+    if patch.name not in RENAMED
 ]
 
 # What stands at SymPy's classes and in its modules, by name; those of it that change are printed.
@@ -63,6 +64,33 @@ assert se.gradient(se.exp(x).sum(), x) == se.exp(x)
 """
 
 
+# A version of SymPy in which a private name is another.
+WITH_ANOTHER_NAME = """
+import sys, warnings
+from importlib.machinery import PathFinder, SourceFileLoader
+
+class Renaming(SourceFileLoader):
+    def get_code(self, fullname):
+        text = self.get_data(self.path).decode().replace({name!r}, "_renamed")
+        return compile(text, self.path, "exec", dont_inherit=True)
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        spec = PathFinder.find_spec(name, path, target)
+        if name.split(".")[0] == "sympy" and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = Renaming(name, spec.origin)
+        return spec
+
+sys.meta_path.insert(0, Finder())
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import sympy_einsum as se
+print(*[w.message for w in caught if isinstance(w.message, se.sympy_hooks.PatchWarning)], sep=";")
+x = se.TensorSymbol("x", 3)
+assert se.gradient(2 * (x @ x) + se.exp(x).sum(), x) == 4 * x + se.exp(x)
+"""
+
+
 def run(code):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -103,6 +131,15 @@ def test_imports_without_a_private_name(patch):
     private_class = parts and parts[-1].startswith("_")
     removal = f"delattr(holder, {parts[-1]!r})" if private_class else f"del owner.{patch.name}"
     said = run(WITHOUT.format(module=module, parts=parts, removal=removal))
+    assert f"has no {patch.path}" in said
+    assert patch.fallback in said
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_imports_where_a_private_name_is_another(name):
+    """SymPy's own sums need these names, so that all of its modules get another instead."""
+    (patch,) = [patch for patch in PATCHES if patch.name == name]
+    said = run(WITH_ANOTHER_NAME.format(name=name))
     assert f"has no {patch.path}" in said
     assert patch.fallback in said
 

@@ -371,3 +371,50 @@ def test_arrays_and_stock_powers_are_multiplied_as_before():
         np.exp(t**2)
     with pytest.raises(TypeError):
         np.sin(t**2)
+
+
+# --- matrices put together by SymPy's functions ---------------------------------------------------
+
+
+def test_matrices_are_joined():
+    """SymPy asks the first of several for ``row_join`` and ``col_join``; vectors are columns."""
+    x, A, B = se.TensorSymbol("x", n), se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, n)
+    joined = sympy.Matrix.hstack(x, A, B)
+    assert se.equal(joined, se.concatenate([x[:, None], A, B], axis=1))
+    assert sympy.Matrix.vstack(A, B) == se.concatenate([A, B])
+    known = se.TensorSymbol("K", 2, 2)
+    assert sympy.Matrix.hstack(known, sympy.eye(2)).shape == (2, 4)
+
+
+def test_diagonal_matrices():
+    x, K = se.TensorSymbol("x", 2), se.TensorSymbol("K", 2, 2)
+    assert sympy.diag(x @ x, 2) == sympy.Matrix([[x @ x, 0], [0, 2]])
+    assert sympy.diag(x @ x) == sympy.Matrix([[x @ x]])
+    assert sympy.diag(x) == sympy.diag(x[0], x[1])
+    assert sympy.diag(K, x @ x) == sympy.diag(sympy.Matrix(2, 2, [*K[0], *K[1]]), x @ x)
+    assert sympy.SparseMatrix.diag(x @ x, 1) == sympy.diag(x @ x, 1)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda A, x: sympy.diag(A, A),
+            r"lengths are numbers, not A.*se\.block puts tensors together",
+        ),
+        (lambda A, x: sympy.diag(x, A), r"not x of shape"),
+        (lambda A, x: sympy.diag(A[:2, :2], x[:2]), r"se\.diag makes"),
+        (
+            lambda A, x: sympy.BlockMatrix([[A, A]]),
+            r"BlockMatrix ask for.*take no tensors.*se\.block",
+        ),
+        (lambda A, x: sympy.Matrix.hstack(sympy.eye(3), A), r"se\.concatenate"),
+        (lambda A, x: sympy.Matrix(A), r"\.as_explicit\(\)"),
+        (lambda A, x: sympy.Matrix([[A, A]]), r"block and stack of sympy_einsum"),
+    ],
+)
+def test_matrices_of_tensors_are_refused(build, message):
+    """The error says how tensors are put together instead."""
+    A, x = se.TensorSymbol("A", n, n), se.TensorSymbol("x", n)
+    with pytest.raises((se.TensorError, TypeError, AttributeError), match=message):
+        build(A, x)
