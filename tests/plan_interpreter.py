@@ -141,7 +141,7 @@ MEANINGS = {
     "elementwise": body_value,
     "transpose": lambda v, axes: v[0].transpose(axes),
     "index": indexed,
-    "cut": cut,
+    "slice": cut,
     "diagonal": lambda v, subscripts: np.einsum(subscripts, v[0]),
     "reshape": lambda v, shape: v[0].reshape([number(n) for n in shape]),
     "broadcast": lambda v, shape: np.broadcast_to(v[0], [number(n) for n in shape]),

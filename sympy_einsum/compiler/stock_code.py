@@ -100,7 +100,7 @@ class _ExpressionBackend(NumpyBackend):
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """Spell writing into a diagonal or a part as a call."""
-        part = bracketed(place.array, place.cuts)
+        part = bracketed(place.array, place.slices)
         if not place.is_diagonal:
             entries = part.slice if isinstance(part, ast.Subscript) else None
             where = quote("...") if entries is None else ast.Subscript(dotted("np.s_"), entries)

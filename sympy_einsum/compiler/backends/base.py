@@ -193,9 +193,9 @@ class Backend(Library):
         """Spell basic indexing, one tree for each axis; new axes are None."""
         return subscript(operands[0], entries)
 
-    def cut(self, operands: Codes, cuts: Sequence[Bracket]) -> Code:
+    def slice(self, operands: Codes, slices: Sequence[Bracket]) -> Code:
         """Spell positions and slices of axes."""
-        return bracketed(operands[0], cuts)
+        return bracketed(operands[0], slices)
 
     def diagonal(self, operands: Codes, subscripts: str) -> Code:
         """Spell diagonals of repeated indices."""
@@ -343,14 +343,14 @@ class Backend(Library):
         what comes next."""
         target = place.array
         block = self._on_diagonals(place, value, order, sign) if place.is_diagonal else value
-        if place.cuts:
-            return self.put(target, place.cuts, block, sign)
+        if place.slices:
+            return self.put(target, place.slices, block, sign)
         value = self.add([target, block], (1, sign)) if sign else block
         return assigned(target, value, 0)
 
-    def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
+    def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that writes, adds or subtracts a block of an array."""
-        return self.assigned(bracketed(target, cuts), block, sign)
+        return self.assigned(bracketed(target, slices), block, sign)
 
     def assigned(self, place: Code, value: Code, sign: int) -> ast.stmt:
         """Spell the statement that writes, adds or subtracts a value where it may be written to."""
@@ -359,13 +359,13 @@ class Backend(Library):
     def _on_diagonals(self, place: Destination, value: Code, order: int, sign: int) -> Code:
         """Spell an array with the value on its diagonals; off them the target's entries, or zeros
         to be added."""
-        target, cuts = place.array, place.cuts
+        target, slices = place.array, place.slices
         output, kept = place.subscripts.split("->")
         firsts = [output.index(label) for label in kept]
         placed = spread(value, order, [k in firsts for k in range(len(output))])
-        axes = enumerate(cuts or [ALL_ENTRIES] * len(output))
+        axes = enumerate(slices or [ALL_ENTRIES] * len(output))
         lengths = [
-            cut.number or quote("{0}.shape[{1}]", target, k) for k, cut in axes if cut.is_slice
+            part.number or quote("{0}.shape[{1}]", target, k) for k, part in axes if part.is_slice
         ]
         masks = [
             self._on_diagonal(lengths[k], len(output), output.index(label), k)
@@ -374,8 +374,8 @@ class Backend(Library):
         ]
         mask = reduce(lambda first, second: quote("{0} & {1}", first, second), masks)
         # Beside the diagonals stays what was written there before.
-        beside = self.zero_code if sign or not cuts else bracketed(target, cuts)
-        if not sign and not cuts:
+        beside = self.zero_code if sign or not slices else bracketed(target, slices)
+        if not sign and not slices:
             beside = target
         return self.code("np.where({0}, {1}, {2})", mask, placed, beside)
 

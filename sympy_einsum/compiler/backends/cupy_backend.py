@@ -104,7 +104,7 @@ class CupyBackend(Backend):
         return quote("cp.broadcast_to({0}, {1}).copy()", value, shape)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """Spell the statement that writes into, or changes, the diagonal of an array that is
-        cut."""
-        view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts)
+        """Spell the statement that writes into, or changes, the diagonal of a slice of an
+        array."""
+        view = diagonal_view(bracketed(place.array, place.slices), place.subscripts)
         return self.assigned(as_view(view), value, sign)

@@ -88,16 +88,16 @@ class DaskBackend(Backend):
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """Write a value into an array. A number becomes a slice where a later axis is reversed,
         since Dask would confuse the axes."""
-        is_slice = [cut.is_slice for cut in place.cuts]
-        if all(is_slice) or not any(cut.is_reversed for cut in place.cuts):
+        is_slice = [part.is_slice for part in place.slices]
+        if all(is_slice) or not any(part.is_reversed for part in place.slices):
             return super().write(place, value, order, sign)
         if place.is_diagonal:
             value, order = self._on_diagonals(place, value, order, sign), sum(is_slice)
-        cuts = [
-            cut if own else Bracket(ast.Slice(cut.code, quote("{0} + 1", cut.code)))
-            for cut, own in zip(place.cuts, is_slice, strict=True)
+        slices = [
+            part if own else Bracket(ast.Slice(part.code, quote("{0} + 1", part.code)))
+            for part, own in zip(place.slices, is_slice, strict=True)
         ]
-        return self.put(place.array, cuts, spread(value, order, is_slice), sign)
+        return self.put(place.array, slices, spread(value, order, is_slice), sign)
 
     def spectrum(self, operands: Codes, *params: Any) -> Code:
         """Spell frequencies of the last axis, which becomes one chunk."""

@@ -71,11 +71,11 @@ class JaxBackend(Backend):
         """Spell the first operand as an array of that type, which arrays of NumPy's become too."""
         return call("jnp.asarray", operands[0], kind)
 
-    def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
+    def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that makes an array with a block written into it, added or
         subtracted."""
         block = negative(block) if sign < 0 else block
-        place = bracketed(quote("{0}.at", target), cuts)
+        place = bracketed(quote("{0}.at", target), slices)
         value = quote(f"{{0}}.{'add' if sign else 'set'}({{1}})", place, block)
         return assigned(target, value, 0)
 

@@ -46,17 +46,17 @@ from .spelling import (
 )
 
 
-def _is_block(cuts: Sequence[Bracket]) -> bool:
+def _is_block(slices: Sequence[Bracket]) -> bool:
     """Tell whether a slice of a matrix, if any, consists of neighbouring rows and columns."""
-    return not cuts or (len(cuts) == 2 and all(cut.is_contiguous for cut in cuts))
+    return not slices or (len(slices) == 2 and all(part.is_contiguous for part in slices))
 
 
 def _diagonal_of_block(place: Destination, width: Code) -> Code:
     """Return the diagonal of a block among the entries of a matrix in C order."""
     entries, step = quote("{0}.ravel()", place.array), quote("{0} + 1", width)
-    if not place.cuts:
+    if not place.slices:
         return quote("{0}[::{1}]", entries, step)
-    row, column = [cut.start or constant(0) for cut in place.cuts]
+    row, column = [part.start or constant(0) for part in place.slices]
     parts = [] if is_integer(row, 0) else [width if is_integer(row, 1) else product([row, width])]
     parts += [] if is_integer(column, 0) else [column]
     if not parts:
@@ -66,7 +66,7 @@ def _diagonal_of_block(place: Destination, width: Code) -> Code:
         view = quote("{0}[{1}::{2}]", entries, start, step)
     if place.is_last:
         return view
-    return quote("{0}[:{1}]", view, next(cut.number for cut in place.cuts if cut.number))
+    return quote("{0}[:{1}]", view, next(part.number for part in place.slices if part.number))
 
 
 def _has_lapack() -> bool:
@@ -256,10 +256,10 @@ class NumpyBackend(Backend):
         return call(f"np.{'asarray' if owned else 'array'}", operands[0], kind)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """Spell the statement that writes into, or changes, the diagonal of an array that is
-        cut."""
-        part = bracketed(place.array, place.cuts)
-        if place.width and place.subscripts == "ii->i" and _is_block(place.cuts):
+        """Spell the statement that writes into, or changes, the diagonal of a slice of an
+        array."""
+        part = bracketed(place.array, place.slices)
+        if place.width and place.subscripts == "ii->i" and _is_block(place.slices):
             view = _diagonal_of_block(place, place.width)
         elif place.subscripts == "ii->i" and not self.is_read_back:
             view = quote("diagonal_in({0})[...]", part)

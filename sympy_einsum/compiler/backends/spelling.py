@@ -52,12 +52,12 @@ ALL_ENTRIES = Bracket(WHOLE)
 
 
 class Destination(NamedTuple):
-    """Where a value is written: into the diagonals iij->ij of an array, which is cut first. Of
-    fresh zeros, which lie in one piece, ``width`` is the length of the last axis; ``is_last`` says
-    that a diagonal of a matrix goes on to where that ends."""
+    """The destination of a write: the diagonals iij->ij of a slice of an array. Of fresh zeros,
+    which are contiguous, ``width`` is the length of the last axis; ``is_last`` says that a diagonal
+    of a matrix goes on to where that ends."""
 
     array: Code
-    cuts: Sequence[Bracket]
+    slices: Sequence[Bracket]
     subscripts: str
     width: Code | None = None
     is_last: bool = False
@@ -70,7 +70,7 @@ class Destination(NamedTuple):
 
 
 def bracketed(array: Code, brackets: Sequence[Bracket]) -> Code:
-    """Return a part of an array; axes at the end that aren't cut need nothing."""
+    """Return a part of an array; axes at the end that are taken whole need nothing."""
     entries = [bracket.code for bracket in brackets]
     while entries and entries[-1] is WHOLE:
         entries.pop()

@@ -166,13 +166,13 @@ class TorchBackend(Backend):
             return quote("{0}.T", operands[0])
         return quote("{0}.permute({*1})", operands[0], axes)
 
-    def cut(self, operands: Codes, cuts: Sequence[Bracket]) -> Code:
+    def slice(self, operands: Codes, slices: Sequence[Bracket]) -> Code:
         """Spell positions and slices of axes; torch has no negative steps, so these axes are
         flipped."""
-        kept = [cut for cut in cuts if cut.is_slice]
-        flipped = [axis for axis, cut in enumerate(kept) if cut.is_reversed]
-        forwards = [_forwards(cut) if cut.is_reversed else cut for cut in cuts]
-        code = super().cut(operands, forwards)
+        kept = [part for part in slices if part.is_slice]
+        flipped = [axis for axis, part in enumerate(kept) if part.is_reversed]
+        forwards = [_forwards(part) if part.is_reversed else part for part in slices]
+        code = super().slice(operands, forwards)
         return quote("{0}.flip({*1})", code, flipped) if flipped else code
 
     def contiguous(self, operands: Codes) -> Code:
@@ -231,10 +231,10 @@ class TorchBackend(Backend):
         return quote("{0}.to({1}, copy={2})", operands[0], kind, not owned)
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
-        """Spell the statement that writes into, or changes, the diagonal of a tensor that is cut;
+        """Spell the statement that writes into, or changes, the diagonal of a slice of a tensor;
         what is reversed isn't a view in torch, and is written to by its positions."""
-        view = diagonal_view(bracketed(place.array, place.cuts), place.subscripts, "permute")
-        if any(cut.is_reversed for cut in place.cuts):
+        view = diagonal_view(bracketed(place.array, place.slices), place.subscripts, "permute")
+        if any(part.is_reversed for part in place.slices):
             view = subscript(place.array, _mesh(place))
         return self.assigned(as_view(view), value, sign)
 
@@ -286,15 +286,15 @@ class TorchBackend(Backend):
         return call("softmax", operands[0], tuple(axes))
 
 
-def _forwards(cut: Bracket) -> Bracket:
+def _forwards(part: Bracket) -> Bracket:
     """Spell a slice with its positions in the opposite order."""
-    assert cut.start is not None
-    assert cut.step is not None
-    assert cut.number is not None
-    last = quote("{0} + {1} * ({2} - 1)", cut.start, cut.step, cut.number)
-    step = without_sign(cut.step)
-    code = ast.Slice(last, quote("{0} + 1", cut.start), step)
-    return Bracket(code, last, step, cut.number)
+    assert part.start is not None
+    assert part.step is not None
+    assert part.number is not None
+    last = quote("{0} + {1} * ({2} - 1)", part.start, part.step, part.number)
+    step = without_sign(part.step)
+    code = ast.Slice(last, quote("{0} + 1", part.start), step)
+    return Bracket(code, last, step, part.number)
 
 
 def _mesh(place: Destination) -> list[Code]:
@@ -302,14 +302,14 @@ def _mesh(place: Destination) -> list[Code]:
     labels, kept = place.subscripts.split("->")
     left = iter(labels)
     positions = []
-    for axis, cut in enumerate(place.cuts):
-        if not cut.is_slice:
-            positions.append(cut.code)
+    for axis, part in enumerate(place.slices):
+        if not part.is_slice:
+            positions.append(part.code)
             continue
         own = kept.index(next(left))
-        count = cut.number or quote("{0}.shape[{1}]", place.array, axis)
+        count = part.number or quote("{0}.shape[{1}]", place.array, axis)
         line = quote(
-            "{0} + {1} * torch.arange({2}, device=device)", cut.start or 0, cut.step or 1, count
+            "{0} + {1} * torch.arange({2}, device=device)", part.start or 0, part.step or 1, count
         )
         entries = [ALL_ENTRIES.code if k == own else NEW_AXIS for k in range(len(kept))]
         positions.append(subscript(line, entries))

@@ -36,7 +36,7 @@ from ..ir.code import (
     quote,
     template_of,
 )
-from ..ir.instruction_rules import Cut, Params, Slice, broadcast_shape
+from ..ir.instruction_rules import AxisPart, Params, Slice, broadcast_shape
 from ..ir.instructions import OPS, Inline
 from ..ir.plans import Plan, origins
 from ..ir.scans import ScanBody
@@ -118,11 +118,13 @@ class Writer:
             if op == "write":
                 target, value = [self._codes[k] for k in inputs]
                 order = len(self.plan.instructions[inputs[1]].shape)
-                cuts, subscripts, sign = params
+                slices, subscripts, sign = params
                 is_fresh = self.plan.instructions[inputs[0]].op == "zeros"
                 width = self._size(shape[-1]) if is_fresh else None
-                brackets = [self._bracket(cut) for cut in cuts]
-                place = Destination(target, brackets, subscripts, width, _reaches_end(cuts, shape))
+                brackets = [self._bracket(part) for part in slices]
+                place = Destination(
+                    target, brackets, subscripts, width, _reaches_end(slices, shape)
+                )
                 if self._are_doubles(inputs):
                     value = self._own_number(inputs[1]) or value
                 statement = self.backend.write(place, value, order, sign)
@@ -245,8 +247,8 @@ class Writer:
             params = (*params, self._type(inputs))
         if op == "loop":
             return "", call(self._loop_name(number), *operands)
-        if op == "cut":
-            return "", self.backend.cut(operands, [self._bracket(cut) for cut in params[0]])
+        if op == "slice":
+            return "", self.backend.slice(operands, [self._bracket(part) for part in params[0]])
         if op == "index":
             return "", self.backend.index(operands, [ENTRIES[entry] for entry in params[0]])
         params = tuple(
@@ -369,18 +371,18 @@ class Writer:
     def _param(self, param: object) -> object:
         return self._size(param) if isinstance(param, Expr) else param
 
-    def _bracket(self, cut: Cut) -> Bracket:
-        if cut is None:
+    def _bracket(self, part: AxisPart) -> Bracket:
+        if part is None:
             return ALL_ENTRIES
-        if not isinstance(cut, Slice):
-            return Bracket(self._size(cut))
-        start, step, count = map(self._size, cut)
-        stop = cut.start + cut.step * cut.count
+        if not isinstance(part, Slice):
+            return Bracket(self._size(part))
+        start, step, count = map(self._size, part)
+        stop = part.start + part.step * part.count
         end = self._size(stop)
         code: Code = ast.Slice(start, end, None if is_integer(step, 1) else step)
-        if cut.step.is_negative and stop.is_negative and cut.start.is_nonnegative:
+        if part.step.is_negative and stop.is_negative and part.start.is_nonnegative:
             code = ast.Slice(start, None, step)
-        elif cut.step.is_negative and not stop.is_nonnegative:
+        elif part.step.is_negative and not stop.is_nonnegative:
             # Negative numbers would count from the end.
             code = quote(
                 "slice({0}, {1} if {1} >= 0 else None, {2}) if {0} >= 0 else slice(0)",
@@ -407,14 +409,14 @@ class _Body(NamedTuple):
         return _Body(code, template_of(code), Counter(places))
 
 
-def _reaches_end(cuts: Sequence[Cut], shape: Shape) -> bool:
+def _reaches_end(slices: Sequence[AxisPart], shape: Shape) -> bool:
     """Tell whether the diagonal of a block of a matrix, entry by entry in C order, goes on to the
     end: the block has the last rows, or the last but one and the last columns."""
-    if len(cuts) != 2:
+    if len(slices) != 2:
         return False
     ends = [
-        cut.start + cut.count if isinstance(cut, Slice) else n
-        for cut, n in zip(cuts, shape, strict=True)
+        part.start + part.count if isinstance(part, Slice) else n
+        for part, n in zip(slices, shape, strict=True)
     ]
     below, beside = [n - end for n, end in zip(shape, ends, strict=True)]
     return bool(below.is_zero or ((below - 1).is_zero and beside.is_zero))

@@ -37,7 +37,7 @@ class Slice(NamedTuple):
 
 
 # An index of an axis: a position, a slice, or None for all of it.
-Cut: TypeAlias = Expr | Slice | None
+AxisPart: TypeAlias = Expr | Slice | None
 
 
 def is_whole(piece: Slice, length: Expr) -> bool:
@@ -116,11 +116,11 @@ def indexed(shapes: Sequence[Shape], entries: Sequence[str]) -> Sequence[Expr]:
     return result + list(shape[axis:])
 
 
-def cut(shapes: Sequence[Shape], cuts: Sequence[Cut]) -> Sequence[Expr]:
+def sliced_shape(shapes: Sequence[Shape], slices: Sequence[AxisPart]) -> Sequence[Expr]:
     """Return the shape of a slice."""
     return [
         length if own is None else own.count
-        for length, own in zip(shapes[0], cuts, strict=True)
+        for length, own in zip(shapes[0], slices, strict=True)
         if own is None or isinstance(own, Slice)
     ]
 

@@ -23,7 +23,6 @@ from .instruction_rules import (
     body_flops,
     cofactors_flops,
     cubes,
-    cut,
     decomposition_flops,
     entrywise,
     factors_flops,
@@ -46,6 +45,7 @@ from .instruction_rules import (
     scattered,
     scattered_together,
     shape_of_first,
+    sliced_shape,
     solve_flops,
     stacked,
     stretched,
@@ -148,7 +148,7 @@ OPS: Mapping[str, Op] = {
         is_whole=True,
     ),
     "index": view("basic indexing by texts; new axes are None", indexed, ("entries",)),
-    "cut": view("positions and slices of axes; None for all of one", cut, ("cuts",)),
+    "slice": view("positions and slices of axes; None for all of one", sliced_shape, ("slices",)),
     "diagonal": view("diagonals of repeated indices, as in iij->ij", labelled, ("subscripts",)),
     "windows": Op(
         "an axis as several, of which the positions start + Σ step·i are on it",
@@ -304,10 +304,10 @@ OPS: Mapping[str, Op] = {
         is_written=True,
     ),
     "write": Op(
-        "writes into the diagonals iij->ij of its first operand, cut; for the signs 1 and -1 "
+        "writes into the diagonals iij->ij of a slice of its first operand; for the signs 1 and -1 "
         "adds to them or subtracts from them",
         shape_of_first,
-        ("cuts", "subscripts", "sign"),
+        ("slices", "subscripts", "sign"),
         flops=lambda work: prod(work.operands[1]),
         is_written=True,
     ),

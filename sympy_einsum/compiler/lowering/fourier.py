@@ -32,7 +32,7 @@ def _parts(builder: Lowering, value: int, axis: int) -> list[int]:
     """Return the values at 0 and at 1 on an axis: the ones written there if nothing else was, or
     slices."""
     shape = builder.instructions[value].shape
-    cuts = [tuple([Integer(k) if j == axis else None for j in range(len(shape))]) for k in (0, 1)]
+    slices = [tuple([Integer(k) if j == axis else None for j in range(len(shape))]) for k in (0, 1)]
     rest = (*shape[:axis], *shape[axis + 1 :])
     steps = [s for s in builder.instructions[value + 1 :] if s.op == "write"]
     writes = [step for step in steps if step.inputs[0] == value]
@@ -42,9 +42,9 @@ def _parts(builder: Lowering, value: int, axis: int) -> list[int]:
         source, target = subscripts.split("->")
         if source == target and not sign and builder.instructions[step.inputs[1]].shape == rest:
             written[place] = step.inputs[1]
-    if len(writes) == 2 and all(own in written for own in cuts):
-        return [written[own] for own in cuts]
-    return [builder.emit("cut", value, params=(own,)) for own in cuts]
+    if len(writes) == 2 and all(own in written for own in slices):
+        return [written[own] for own in slices]
+    return [builder.emit("slice", value, params=(own,)) for own in slices]
 
 
 def lower_waves(builder: Lowering, node: Fourier) -> int:

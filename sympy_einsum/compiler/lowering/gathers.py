@@ -21,9 +21,9 @@ from .context import Lowering
 from .multiplication import multiply_all
 
 
-class Hot(NamedTuple):
-    """A one-hot factor: the number of the positions, the indices of their axes, and the index of
-    the axis that they are on."""
+class OneHotFactor(NamedTuple):
+    """A one-hot factor: the number of the value with the positions, the indices of its axes, and
+    the index of the axis that the positions are on."""
 
     positions: int
     own: Indices
@@ -31,12 +31,12 @@ class Hot(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """A product that is scattered to some positions: factors, one-hot factors among them, and the
-    one-hot factors that say where it is added."""
+    """A product that is scattered: its factors, the one-hot factors among these, and the one-hot
+    factors with the positions that it is added at."""
 
     factors: list[Factor]
-    inside: list[Hot]
-    at: list[Hot]
+    inside: list[OneHotFactor]
+    at: list[OneHotFactor]
 
 
 class Gathers:
@@ -47,25 +47,27 @@ class Gathers:
         self.lengths = lengths
         self.scalar = scalar
 
-    def product(self, factors: list[Factor], hots: list[Hot], output: Indices) -> int:
+    def product(self, factors: list[Factor], one_hots: list[OneHotFactor], output: Indices) -> int:
         """Return the number of the instruction that computes a product with one-hot factors, its
         axes in the order of the output."""
-        if not hots:
+        if not one_hots:
             return self._multiplied(factors, output)
         # Of positions on one of their own axes the diagonal is meant.
-        diagonal = [hot for hot in hots if hot.axis in hot.own]
+        diagonal = [one_hot for one_hot in one_hots if one_hot.axis in one_hot.own]
         if diagonal:
-            rest = [hot for hot in hots if hot not in diagonal]
+            rest = [one_hot for one_hot in one_hots if one_hot not in diagonal]
             return self.product([*factors, *map(self._written_out, diagonal)], rest, output)
-        summed = [hot for hot in hots if hot.axis not in output]
+        summed = [one_hot for one_hot in one_hots if one_hot.axis not in output]
         # Positions whose own axes others are positions on wait until these are taken.
-        inner = [hot for hot in summed if not any(other.axis in hot.own for other in summed)]
+        inner = [
+            one_hot for one_hot in summed if not any(other.axis in one_hot.own for other in summed)
+        ]
         chosen = next(iter([*inner, *summed]), None)
         if chosen is None:
-            return self._scattered(factors, hots, output, hots[0])
-        if self._is_better_scattered(factors, hots, output, chosen):
-            return self._scattered(factors, hots, output, chosen)
-        return self._taken(factors, hots, output, chosen)
+            return self._scattered(factors, one_hots, output, one_hots[0])
+        if self._is_better_scattered(factors, one_hots, output, chosen):
+            return self._scattered(factors, one_hots, output, chosen)
+        return self._taken(factors, one_hots, output, chosen)
 
     def _multiplied(self, factors: list[Factor], output: Indices) -> int:
         """Return the product of factors alone; ones where none of them has an index."""
@@ -81,47 +83,57 @@ class Gathers:
 
     # --- taking
 
-    def _taken(self, factors: list[Factor], hots: list[Hot], output: Indices, chosen: Hot) -> int:
+    def _taken(
+        self,
+        factors: list[Factor],
+        one_hots: list[OneHotFactor],
+        output: Indices,
+        chosen: OneHotFactor,
+    ) -> int:
         """Return the product, where the factors on the axis of a one-hot factor are gathered at its
         positions."""
-        taken = [chosen, *self._taken_together(factors, hots, output, chosen)]
+        taken = [chosen, *self._taken_together(factors, one_hots, output, chosen)]
         new_factors = [self._at(factor, taken) for factor in factors]
-        new_hots = []
-        for hot in hots:
-            if hot in taken:
+        new_one_hots = []
+        for one_hot in one_hots:
+            if one_hot in taken:
                 continue
-            if hot.axis == chosen.axis:
-                new_factors.append(self._equal(chosen, hot))
+            if one_hot.axis == chosen.axis:
+                new_factors.append(self._equal(chosen, one_hot))
             else:
-                found = self._at(Factor(hot.positions, hot.own), taken)
-                new_hots.append(Hot(found.value, found.labels, hot.axis))
+                found = self._at(Factor(one_hot.positions, one_hot.own), taken)
+                new_one_hots.append(OneHotFactor(found.value, found.labels, one_hot.axis))
         # Axes of positions at which nothing was taken are still summed over.
-        seen = _labels(new_factors, new_hots).union(output)
-        for index in {i: None for hot in taken for i in hot.own if i not in seen}:
+        seen = _labels(new_factors, new_one_hots).union(output)
+        for index in {i: None for one_hot in taken for i in one_hot.own if i not in seen}:
             new_factors.append(Factor(self.builder.value(Ones(self.lengths[index])), (index,)))
-        return self.product(new_factors, new_hots, output)
+        return self.product(new_factors, new_one_hots, output)
 
     def _taken_together(
-        self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, chosen: Hot
-    ) -> list[Hot]:
+        self,
+        factors: Sequence[Factor],
+        one_hots: Sequence[OneHotFactor],
+        output: Indices,
+        chosen: OneHotFactor,
+    ) -> list[OneHotFactor]:
         """Collect other positions on axes of the same arrays, as of X[p, q]."""
-        axes = [hot.axis for hot in hots]
-        busy = {*output, *[i for hot in hots for i in hot.own]}
+        axes = [one_hot.axis for one_hot in one_hots]
+        busy = {*output, *[i for one_hot in one_hots for i in one_hot.own]}
         if axes.count(chosen.axis) > 1 or chosen.axis in busy:
             return []
-        ready = [h for h in hots if h is not chosen and axes.count(h.axis) == 1]
-        ready = [hot for hot in ready if hot.axis not in busy]
+        ready = [h for h in one_hots if h is not chosen and axes.count(h.axis) == 1]
+        ready = [one_hot for one_hot in ready if one_hot.axis not in busy]
         return [h for h in ready if any({h.axis, chosen.axis} <= {*f.labels} for f in factors)]
 
-    def _at(self, factor: Factor, hots: Sequence[Hot]) -> Factor:
+    def _at(self, factor: Factor, one_hots: Sequence[OneHotFactor]) -> Factor:
         """Emit a factor whose axes with positions on them are replaced by the axes of the
         positions."""
-        hots = [hot for hot in hots if hot.axis in factor.labels]
-        if not hots:
+        one_hots = [one_hot for one_hot in one_hots if one_hot.axis in factor.labels]
+        if not one_hots:
             return factor
         value, labels = self._in_memory(factor)
-        own = tuple(dict.fromkeys(i for hot in hots for i in hot.own))
-        at = {hot.axis: self._aligned(hot, own) for hot in hots}
+        own = tuple(dict.fromkeys(i for one_hot in one_hots for i in one_hot.own))
+        at = {one_hot.axis: self._aligned(one_hot, own) for one_hot in one_hots}
         # Along axes that both have it is the same position.
         at.update({i: self._range(i, own) for i in labels if i in own})
         places = [k for k, i in enumerate(labels) if i in at]
@@ -146,16 +158,16 @@ class Gathers:
             return value, labels
         return base, tuple([labels[axes.index(k)] for k in range(len(axes))])
 
-    def _aligned(self, hot: Hot, own: Indices) -> int:
+    def _aligned(self, one_hot: OneHotFactor, own: Indices) -> int:
         """Emit positions with their axes among others."""
-        return self.builder.lowest(self.builder.arranged(hot.positions, hot.own, own))
+        return self.builder.lowest(self.builder.arranged(one_hot.positions, one_hot.own, own))
 
     def _range(self, index: int, own: Indices) -> int:
         """Emit all positions on an axis, along itself."""
         value = self.builder.emit("range", params=(self.lengths[index],))
         return self.builder.lowest(self.builder.arranged(value, (index,), own))
 
-    def _equal(self, one: Hot, other: Hot) -> Factor:
+    def _equal(self, one: OneHotFactor, other: OneHotFactor) -> Factor:
         """Emit where positions on one axis are the same, counted from its beginning or its end."""
         own = tuple(dict.fromkeys((*one.own, *other.own)))
         left, right = self._aligned(one, own), self._aligned(other, own)
@@ -163,30 +175,40 @@ class Gathers:
         same = as_number(Eq(Mod(slot(0) - slot(1), slot(2)), 0))
         return Factor(self.builder.emit("elementwise", left, right, length, params=(same,)), own)
 
-    def _written_out(self, hot: Hot) -> Factor:
-        value = self.builder.emit("one_hot", hot.positions, params=(self.lengths[hot.axis],))
-        return Factor(value, (*hot.own, hot.axis))
+    def _written_out(self, one_hot: OneHotFactor) -> Factor:
+        value = self.builder.emit(
+            "one_hot", one_hot.positions, params=(self.lengths[one_hot.axis],)
+        )
+        return Factor(value, (*one_hot.own, one_hot.axis))
 
     # --- adding at positions
 
     def _scattered(
-        self, factors: list[Factor], hots: list[Hot], output: Indices, first: Hot
+        self,
+        factors: list[Factor],
+        one_hots: list[OneHotFactor],
+        output: Indices,
+        first: OneHotFactor,
     ) -> int:
         """Return the product, where the factors that share a summed index with a one-hot factor are
         multiplied and scattered to its positions."""
-        group = self._group(factors, hots, output, first)
+        group = self._group(factors, one_hots, output, first)
         left = [factor for factor in factors if factor not in group.factors]
-        outside = [hot for hot in hots if hot not in group.inside and hot not in group.at]
+        outside = [
+            one_hot
+            for one_hot in one_hots
+            if one_hot not in group.inside and one_hot not in group.at
+        ]
         used = _labels(left, outside).union(output)
         is_alone = not group.factors and not group.inside and len(group.at) == 1
         if is_alone and used.issuperset(first.own):
             return self.product([*left, self._written_out(first)], outside, output)
-        axes: dict[int, Hot] = {}
+        axes: dict[int, OneHotFactor] = {}
         inner = [self._at(factor, group.at) for factor in group.factors]
-        for hot in group.at:
-            if axes.setdefault(hot.axis, hot) is not hot:
-                inner.append(self._equal(axes[hot.axis], hot))
-        own = tuple(dict.fromkeys(i for hot in axes.values() for i in hot.own))
+        for one_hot in group.at:
+            if axes.setdefault(one_hot.axis, one_hot) is not one_hot:
+                inner.append(self._equal(axes[one_hot.axis], one_hot))
+        own = tuple(dict.fromkeys(i for one_hot in axes.values() for i in one_hot.own))
         present = _labels(inner, group.inside)
         rest = tuple(
             i for i in dict.fromkeys((*output, *sorted(used))) if i in present & used - {*own}
@@ -195,29 +217,36 @@ class Gathers:
         # Along axes of the positions that the result has it is the same position.
         kept = tuple(i for i in own if i in used)
         at = [self._range(i, own) for i in kept]
-        at += [self._aligned(hot, own) for hot in axes.values()]
+        at += [self._aligned(one_hot, own) for one_hot in axes.values()]
         new = (*kept, *axes)
         lengths = tuple([self.lengths[i] for i in new])
         once = self._is_once(group.at, kept)
         total = self.builder.emit("scatter", value, *at, params=(lengths, once))
         return self.product([*left, Factor(total, (*new, *rest))], outside, output)
 
-    def _is_once(self, hots: Sequence[Hot], kept: Indices) -> bool:
+    def _is_once(self, one_hots: Sequence[OneHotFactor], kept: Indices) -> bool:
         """Tell whether no entry is known to be added to twice: one array's positions are added
         there, which sort it along an axis, and all its other axes are kept."""
-        op, _, params, _ = self.builder.instructions[hots[0].positions]
-        if len(hots) > 1 or op != "positions" or params[0] != "argsort":
+        op, _, params, _ = self.builder.instructions[one_hots[0].positions]
+        if len(one_hots) > 1 or op != "positions" or params[0] != "argsort":
             return False
-        axis, own = params[1], hots[0].own
+        axis, own = params[1], one_hots[0].own
         return {*own[:axis], *own[axis + 1 :]} <= {*kept}
 
     def _group(
-        self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, first: Hot
+        self,
+        factors: Sequence[Factor],
+        one_hots: Sequence[OneHotFactor],
+        output: Indices,
+        first: OneHotFactor,
     ) -> _Group:
         """Collect the factors that summed indices connect with the own axes of a one-hot factor."""
         group = _Group([], [], [first])
         reached = {*first.own} - {*output}
-        pending: list[Factor | Hot] = [*factors, *[hot for hot in hots if hot is not first]]
+        pending: list[Factor | OneHotFactor] = [
+            *factors,
+            *[one_hot for one_hot in one_hots if one_hot is not first],
+        ]
         while found := [part for part in pending if reached & _labels_of(part)]:
             for part in found:
                 pending.remove(part)
@@ -231,21 +260,25 @@ class Gathers:
                     group.inside.append(part)
                 reached |= labels - {*output, first.axis}
         # Factors with an entry for each position are smaller before the scatter.
-        own = {i for hot in group.at for i in hot.own}
+        own = {i for one_hot in group.at for i in one_hot.own}
         group.factors.extend(p for p in pending if isinstance(p, Factor) and {*p.labels} <= own)
         return group
 
     def _is_better_scattered(
-        self, factors: Sequence[Factor], hots: Sequence[Hot], output: Indices, chosen: Hot
+        self,
+        factors: Sequence[Factor],
+        one_hots: Sequence[OneHotFactor],
+        output: Indices,
+        chosen: OneHotFactor,
     ) -> bool:
         """Tell whether less is added at positions than would be taken there: Σ_i u_i X[p_i] is a
         product of X with what u adds up to at each position."""
         holders = [factor for factor in factors if chosen.axis in factor.labels]
-        others = [hot for hot in hots if hot is not chosen]
-        busy = {*output, *[i for hot in others for i in (*hot.own, hot.axis)]}
+        others = [one_hot for one_hot in one_hots if one_hot is not chosen]
+        busy = {*output, *[i for one_hot in others for i in (*one_hot.own, one_hot.axis)]}
         if not holders or not chosen.own or busy & {chosen.axis, *chosen.own}:
             return False
-        group = self._group(factors, hots, output, chosen)
+        group = self._group(factors, one_hots, output, chosen)
         if any(factor in group.factors for factor in holders) or group.inside or len(group.at) > 1:
             return False
         left = [factor for factor in factors if factor not in group.factors]
@@ -259,11 +292,11 @@ class Gathers:
         return prod(self.builder.size(self.lengths[i]) for i in labels)
 
 
-def _labels_of(part: Factor | Hot) -> set[int]:
+def _labels_of(part: Factor | OneHotFactor) -> set[int]:
     return {*part.labels} if isinstance(part, Factor) else {*part.own, part.axis}
 
 
-def _labels(factors: Sequence[Factor], hots: Sequence[Hot]) -> set[int]:
+def _labels(factors: Sequence[Factor], one_hots: Sequence[OneHotFactor]) -> set[int]:
     """Return the indices that some factors have."""
-    parts: list[Factor | Hot] = [*factors, *hots]
+    parts: list[Factor | OneHotFactor] = [*factors, *one_hots]
     return {i for part in parts for i in _labels_of(part)}

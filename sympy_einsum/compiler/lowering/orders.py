@@ -9,7 +9,7 @@ from sympy import Integer, Max, Min
 
 from ...core import tuning
 from ...expressions import Extremum, ExtremumShare, NamedAxesFunction, Picked, Ranking, slot
-from ..ir.instruction_rules import Cut
+from ..ir.instruction_rules import AxisPart
 from .context import Lowering
 
 
@@ -21,19 +21,19 @@ def lower_extremum(builder: Lowering, node: Extremum) -> int:
     known = all(length.is_Integer for length in lengths)
     if not node.order or not known or not 1 < prod(lengths) <= tuning.MAX_COMPARED_SLICES:
         return builder.emit("extremum", operand, params=(node.name, _axes(node)))
-    cuts: list[Cut] = [None] * tensor.order
-    slices = []
+    slices: list[AxisPart] = [None] * tensor.order
+    parts = []
     for places in product(*map(range, lengths)):
         for axis, place in zip(node.axes, places, strict=True):
-            cuts[axis] = Integer(place)
-        slices.append(builder.emit("cut", operand, params=(tuple(cuts),)))
+            slices[axis] = Integer(place)
+        parts.append(builder.emit("slice", operand, params=(tuple(slices),)))
     compare = Max if node.name == "max" else Min
-    while len(slices) > 1:
-        pairs = zip(slices[::2], slices[1::2], strict=False)
-        rest = slices[len(slices) // 2 * 2 :]
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        rest = parts[len(parts) // 2 * 2 :]
         body = compare(slot(0), slot(1))
-        slices = [builder.emit("elementwise", *pair, params=(body,)) for pair in pairs] + rest
-    return slices[0]
+        parts = [builder.emit("elementwise", *pair, params=(body,)) for pair in pairs] + rest
+    return parts[0]
 
 
 def lower_share(builder: Lowering, node: ExtremumShare) -> int:

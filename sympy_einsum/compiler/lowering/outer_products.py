@@ -61,7 +61,7 @@ def sum_of_outer(builder: Lowering, terms: Sequence[Operand]) -> int:
 def _position(builder: Lowering, value: int) -> int:
     """Return the number of a row of a matrix, so that rows next to each other make a slice."""
     op, _, params, _ = builder.instructions[value]
-    return int(params[0][0]) if op == "cut" and isinstance(params[0][0], Integer) else 0
+    return int(params[0][0]) if op == "slice" and isinstance(params[0][0], Integer) else 0
 
 
 def _vector(builder: Lowering, outer: Outer, is_left: bool) -> int:

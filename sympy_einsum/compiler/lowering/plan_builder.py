@@ -11,7 +11,7 @@ from ...analysis import is_nonnegative, is_symmetric
 from ...contraction_order import Contraction, KnownProducts, Optimizer
 from ...core import Shape, index_letter
 from ...expressions import Operand, Slot, TensorExpr, slot
-from ..ir.instruction_rules import Cut, Instruction, Params, Slice, is_whole
+from ..ir.instruction_rules import AxisPart, Instruction, Params, Slice, is_whole
 from ..ir.instructions import OPS
 from ..ir.plans import result_shape
 
@@ -64,17 +64,17 @@ class PlanBuilder:
         if op == "sum" and params[0]:
             shape = self.instructions[inputs[0]].shape
             if all(shape[axis] is S.One for axis in params[0]):
-                cuts = [S.Zero if axis in params[0] else None for axis in range(len(shape))]
-                return self.emit("cut", *inputs, params=(tuple(cuts),))
+                slices = [S.Zero if axis in params[0] else None for axis in range(len(shape))]
+                return self.emit("slice", *inputs, params=(tuple(slices),))
         if op == "sum" and self._is_square(inputs[0]):
             return self._sum_of_squares(self.instructions[inputs[0]].inputs[0], params[0])
         if op == "sum" and params[0] is None and self._is_own(inputs[0]):
             total = self._total_of_squares(inputs[0])
             if total is not None:
                 return total
-        if op == "cut":
-            params = (self._cuts(inputs[0], params[0]),)
-            if not any(cut is not None for cut in params[0]):
+        if op == "slice":
+            params = (self._slices(inputs[0], params[0]),)
+            if not any(part is not None for part in params[0]):
                 return inputs[0]
             op, inputs, params = self._without_first(inputs[0], params[0])
         if op == "rows":
@@ -225,33 +225,33 @@ class PlanBuilder:
             return matrix, vector
         return inputs[0], self.emit("elementwise", vector, inputs[1], params=params)
 
-    def _cuts(self, value: int, cuts: Sequence[Cut]) -> tuple[Cut, ...]:
+    def _slices(self, value: int, slices: Sequence[AxisPart]) -> tuple[AxisPart, ...]:
         """Normalise the slices of each axis; None for a slice of all of it."""
         return tuple(
             [
                 None if isinstance(own, Slice) and is_whole(own, length) else own
-                for own, length in zip(cuts, self.instructions[value].shape, strict=True)
+                for own, length in zip(slices, self.instructions[value].shape, strict=True)
             ]
         )
 
     def _without_first(
-        self, value: int, cuts: tuple[Cut, ...]
+        self, value: int, slices: tuple[AxisPart, ...]
     ) -> tuple[str, tuple[int, ...], Params]:
         """Return the instruction of a slice; running products without their first entry 1 are a
         cumprod."""
         op, inputs, params, shape = self.instructions[value]
-        *others, last = cuts
+        *others, last = slices
         is_rest = isinstance(last, Slice) and is_whole(
             last._replace(start=last.start - 1), shape[-1] - 1
         )
         if (op, params) == ("running_products", (False,)) and is_rest and {*others} <= {None}:
             return "cumprod", inputs, ()
-        return "cut", (value,), (cuts,)
+        return "slice", (value,), (slices,)
 
     def _as_slice(self, rows: Sequence[int]) -> int | None:
         """Return rows that are those of one array at equal distances as a slice of it."""
         steps = [self.instructions[k] for k in rows]
-        if len(rows) < 2 or any(s.op != "cut" or s.inputs != steps[0].inputs for s in steps):
+        if len(rows) < 2 or any(s.op != "slice" or s.inputs != steps[0].inputs for s in steps):
             return None
         first, second = (s.params[0][0] for s in steps[:2])
         if not (isinstance(first, Expr) and isinstance(second, Expr)) or first == second:
@@ -259,8 +259,8 @@ class PlanBuilder:
         rest, step = steps[0].params[0][1:], second - first
         if any(s.params[0] != (first + k * step, *rest) for k, s in enumerate(steps)):
             return None
-        cuts = (Slice(first, step, S(len(rows))), *rest)
-        return self.emit("cut", *steps[0].inputs, params=(cuts,))
+        slices = (Slice(first, step, S(len(rows))), *rest)
+        return self.emit("slice", *steps[0].inputs, params=(slices,))
 
     def _is_own(self, value: int) -> bool:
         """Tell whether nothing but the current instruction needs a value."""

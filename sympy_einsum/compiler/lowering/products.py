@@ -25,36 +25,36 @@ from ...expressions import (
     order_of,
 )
 from .context import Lowering
-from .gathers import Gathers, Hot
+from .gathers import Gathers, OneHotFactor
 from .multiplication import multiply_all
 from .running import Triangles
-from .selectors import Embedded, cut_out, distinct_labels, emit_padded, whole
+from .selectors import ZeroPadded, apply_slices, distinct_labels, emit_padded, whole
 from .sliding_windows import Windows
 
 
 def lower_product(builder: Lowering, node: Einsum) -> int:
     """Lower a product."""
     if any(map(is_window, node.operands)):
-        return Windows(builder, node).value(lambda term: _placed_term(builder, term))
-    return emit_padded(builder, placed_product(builder, node, range(node.order)), node.shape)
+        return Windows(builder, node).value(lambda term: _padded_term(builder, term))
+    return emit_padded(builder, padded_product(builder, node, range(node.order)), node.shape)
 
 
-def _placed_term(builder: Lowering, term: Operand) -> Embedded:
+def _padded_term(builder: Lowering, term: Operand) -> ZeroPadded:
     """Lower a term of a sum over the positions of windows."""
     core = term.core if isinstance(term, View) else None
     if type(core) is Einsum and not any(map(is_window, core.operands)):
         labels = term.subscripts[-1]
         if len({*labels}) == len(labels) and sorted(labels) == sorted(term.output):
             scalar = builder.factor(term.scalars) if term.scalars else None
-            return placed_product(builder, core, [labels.index(i) for i in term.output], scalar)
+            return padded_product(builder, core, [labels.index(i) for i in term.output], scalar)
     if type(term) is Einsum and any(term.subscripts) and not any(map(is_window, term.operands)):
-        return placed_product(builder, term, range(term.order))
+        return padded_product(builder, term, range(term.order))
     return whole(builder.value(term), range(order_of(term)))
 
 
-def placed_product(
+def padded_product(
     builder: Lowering, node: Einsum, axes: Sequence[int], scalar: int | None = None
-) -> Embedded:
+) -> ZeroPadded:
     """Lower a product with its axes in some order, times a scalar if one is given."""
     if not any(node.subscripts):
         return whole(builder.factor(node.operands), ())
@@ -81,20 +81,20 @@ def placed_product(
     factors = [_factor(builder, *pair) for pair in pairs]
     _direct(builder, operands, factors, (*output, *[i for _, own in hots for i in own]), lengths)
     if not hots:
-        places = cut_out(builder, operands, factors, output)
+        places = apply_slices(builder, operands, factors, output)
         value = multiply_all(builder, factors, distinct_labels(places), lengths, scalar)
-        return Embedded(value, places)
+        return ZeroPadded(value, places)
     # Slices of the positions' axes slice the positions; slices of the axis that they are on can't.
     axes = tuple([labels[-1] for _, labels in hots])
     operands = [node if f.labels[-1] in axes else o for o, f in zip(operands, factors, strict=True)]
     operands += [operand for operand, _ in hots]
     factors += [Factor(builder.value(own.indices), labels[:-1]) for own, labels in hots]
-    places = cut_out(builder, operands, factors, (*output, *axes))[: len(output)]
+    places = apply_slices(builder, operands, factors, (*output, *axes))[: len(output)]
     first = len(factors) - len(hots)
     positions = zip(factors[first:], axes, strict=True)
-    found = [Hot(factor.value, factor.labels, axis) for factor, axis in positions]
+    found = [OneHotFactor(factor.value, factor.labels, axis) for factor, axis in positions]
     gathers = Gathers(builder, lengths, scalar)
-    return Embedded(gathers.product(factors[:first], found, distinct_labels(places)), places)
+    return ZeroPadded(gathers.product(factors[:first], found, distinct_labels(places)), places)
 
 
 def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:

@@ -1,7 +1,7 @@
 """Lowering of affine selectors: on operands they become slices, on the result writes into zeros.
 
-P[i, j] X[.., j] = P[i, j] X'[.., i] with X' = X cut to the positions, so that afterwards j is an
-axis of nothing but the result, and that is X' written into zeros there.
+P[i, j] X[.., j] = P[i, j] X'[.., i] with the slice X' of X at the positions. Then j is an axis of
+nothing but the result, which is X' written into zeros there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sympy import Expr, Integer, S
 from ...contraction_order import Factor
 from ...core import Indices, Shape, tuning
 from ...expressions import Delta, Operand, Positions, are_disjoint, is_window
-from ..ir.instruction_rules import Cut, Slice
+from ..ir.instruction_rules import AxisPart, Slice
 from ..ir.plans import origin
 from .context import Lowering
 from .plan_builder import PlanBuilder, index_text
@@ -27,16 +27,17 @@ Sizes: TypeAlias = tuple[int | None, ...]
 
 
 class Axis(NamedTuple):
-    """An axis of an array that is written to: what of it is, a position, a slice or all, and the
-    label of that axis of the value, which a position has none of."""
+    """An axis of an array that is written to: the part of it, a position, a slice or all, and the
+    label of the value's axis there, which a position has none of."""
 
-    cut: Cut
+    part: AxisPart
     label: int | None
 
 
-class Embedded(NamedTuple):
-    """A value and where in an array of zeros it stands. Its axes are the labels in the order in
-    which they first occur; where it is constant along some, leading ones may be missing."""
+class ZeroPadded(NamedTuple):
+    """A zero-padded value: the value, and its place in an array of zeros. The axes of the value are
+    the labels in the order in which they first occur; leading ones along which it is constant may
+    be missing."""
 
     value: int
     axes: tuple[Axis, ...]
@@ -48,8 +49,8 @@ class Embedded(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether no zeros are left beside it."""
-        return all(axis.cut is None for axis in self.axes) and len(self.labels) == len(self.axes)
+        """Whether the value fills the array."""
+        return all(axis.part is None for axis in self.axes) and len(self.labels) == len(self.axes)
 
 
 def distinct_labels(axes: Iterable[Axis]) -> Indices:
@@ -57,19 +58,19 @@ def distinct_labels(axes: Iterable[Axis]) -> Indices:
     return tuple(dict.fromkeys(_labels(axes)))
 
 
-def whole(value: int, labels: Iterable[int]) -> Embedded:
+def whole(value: int, labels: Iterable[int]) -> ZeroPadded:
     """Return a value that isn't zero-padded, unless a label occurs twice."""
-    return Embedded(value, tuple([Axis(None, label) for label in labels]))
+    return ZeroPadded(value, tuple([Axis(None, label) for label in labels]))
 
 
-def cut_of(position: Positions) -> Expr | Slice:
+def selected_slice(position: Positions) -> Expr | Slice:
     """Return the index or slice of an affine selector."""
     if not position.steps:
         return position.start
     return Slice(position.start, position.steps[0], position.counts[0])
 
 
-def cut_out(
+def apply_slices(
     builder: PlanBuilder, operands: list[Operand], factors: list[Factor], output: Indices
 ) -> tuple[Axis, ...]:
     """Apply indices and slices to the other factors, which removes them from the lists; what the
@@ -77,29 +78,29 @@ def cut_out(
     if not any(isinstance(operand, Positions) for operand in operands):
         return tuple([Axis(None, label) for label in output])
     axes = {label: Axis(None, label) for label in output}
-    cuts = {factor: [Axis(None, label) for label in factor.labels] for factor in factors}
+    slices = {factor: [Axis(None, label) for label in factor.labels] for factor in factors}
     for k in range(len(operands) - 1, -1, -1):
         position, labels = operands[k], factors[k].labels
         if not isinstance(position, Positions) or len(position.steps) > 1:
             continue
-        if any(axis.cut is not None for axis in cuts[factors[k]]):
+        if any(axis.part is not None for axis in slices[factors[k]]):
             continue  # others have picked some of its columns
         *source, target = labels
-        others = [f for j, f in enumerate(factors) if j != k and target in _labels(cuts[f])]
+        others = [f for j, f in enumerate(factors) if j != k and target in _labels(slices[f])]
         inside = target in _labels(axes.values())
         if target in source or not (others or inside) or any(f.solves for f in others):
             continue
-        cut = Axis(cut_of(position), source[0] if source else None)
+        part = Axis(selected_slice(position), source[0] if source else None)
         for factor in others:
-            if any(axis.label == target and axis.cut is not None for axis in cuts[factor]):
-                _apply(builder, factor, cuts)
-            cuts[factor] = [cut if axis.label == target else axis for axis in cuts[factor]]
+            if any(axis.label == target and axis.part is not None for axis in slices[factor]):
+                _apply(builder, factor, slices)
+            slices[factor] = [part if axis.label == target else axis for axis in slices[factor]]
         for label, axis in axes.items():
             if axis.label == target:
-                axes[label] = _within(cut, axis.cut)
-        del cuts[factors[k]], operands[k], factors[k]
+                axes[label] = _within(part, axis.part)
+        del slices[factors[k]], operands[k], factors[k]
     for factor in factors:
-        _apply(builder, factor, cuts)
+        _apply(builder, factor, slices)
     return tuple([axes[label] for label in output])
 
 
@@ -107,25 +108,25 @@ def _labels(axes: Iterable[Axis]) -> list[int]:
     return [axis.label for axis in axes if axis.label is not None]
 
 
-def _within(axis: Axis, outer: Cut) -> Axis:
+def _within(axis: Axis, outer: AxisPart) -> Axis:
     """Compose the positions of an axis with those of an axis that it lies on."""
     if not isinstance(outer, Slice):
         return axis
     start, step, _ = outer
-    if isinstance(axis.cut, Slice):
-        inner = axis.cut
-        return axis._replace(cut=Slice(start + step * inner.start, step * inner.step, inner.count))
-    assert axis.cut is not None
-    return axis._replace(cut=start + step * axis.cut)
+    if isinstance(axis.part, Slice):
+        inner = axis.part
+        return axis._replace(part=Slice(start + step * inner.start, step * inner.step, inner.count))
+    assert axis.part is not None
+    return axis._replace(part=start + step * axis.part)
 
 
-def _apply(builder: PlanBuilder, factor: Factor, cuts: dict[Factor, list[Axis]]) -> None:
+def _apply(builder: PlanBuilder, factor: Factor, slices: dict[Factor, list[Axis]]) -> None:
     """Slice a factor."""
-    axes = cuts[factor]
-    if any(axis.cut is not None for axis in axes):
-        factor.value = builder.emit("cut", factor.value, params=(tuple([a.cut for a in axes]),))
+    axes = slices[factor]
+    if any(axis.part is not None for axis in axes):
+        factor.value = builder.emit("slice", factor.value, params=(tuple([a.part for a in axes]),))
         factor.labels = tuple(_labels(axes))
-        cuts[factor] = [Axis(None, label) for label in factor.labels]
+        slices[factor] = [Axis(None, label) for label in factor.labels]
 
 
 # --- writing
@@ -137,7 +138,7 @@ def lower_positions(builder: Lowering, node: Positions) -> int:
     if is_window(node):
         return builder.emit("copy", _windows(builder, node))
     one = builder.emit("scalar", params=(S.One,))
-    return emit_padded(builder, placed_ones(node, range(node.order), one), node.shape)
+    return emit_padded(builder, padded_ones(node, range(node.order), one), node.shape)
 
 
 def _windows(builder: Lowering, node: Positions) -> int:
@@ -152,23 +153,23 @@ def _windows(builder: Lowering, node: Positions) -> int:
     return builder.emit("windows", rows, params=(0, start, node.steps[:2], node.counts[:2]))
 
 
-def placed_ones(node: Positions, axes: Sequence[int], value: int) -> Embedded:
+def padded_ones(node: Positions, axes: Sequence[int], value: int) -> ZeroPadded:
     """Lower affine selectors with their axes in some order, and a value in the place of the
     ones."""
     source = range(len(node.steps))
-    picked = Axis(cut_of(node), 0 if source else None)
+    picked = Axis(selected_slice(node), 0 if source else None)
     known = (*[Axis(None, label) for label in source], picked)
-    return Embedded(value, tuple([known[k] for k in axes]))
+    return ZeroPadded(value, tuple([known[k] for k in axes]))
 
 
-def emit_padded(builder: PlanBuilder, placed: Embedded, shape: Shape) -> int:
+def emit_padded(builder: PlanBuilder, padded: ZeroPadded, shape: Shape) -> int:
     """Emit the array of a zero-padded value."""
-    if placed.is_whole:
-        return placed.value
-    return written_together(builder, [placed], shape)
+    if padded.is_whole:
+        return padded.value
+    return written_together(builder, [padded], shape)
 
 
-def written_together(builder: PlanBuilder, terms: Sequence[Embedded], shape: Shape) -> int:
+def written_together(builder: PlanBuilder, terms: Sequence[ZeroPadded], shape: Shape) -> int:
     """Emit the sum of zero-padded values: written into one array, added where they may overlap."""
     total = _zeros_like(builder, [term.value for term in terms], shape)
     before = _Occupied(shape)
@@ -185,27 +186,27 @@ class _Occupied:
     def __init__(self, shape: Shape):
         self.shape = shape
         # By the size of cells on each axis, None for all of it, and by the numbers of cells.
-        self._grids: dict[Sizes, dict[tuple[int, ...], list[Embedded]]] = {}
+        self._grids: dict[Sizes, dict[tuple[int, ...], list[ZeroPadded]]] = {}
 
-    def add(self, placed: Embedded) -> None:
+    def add(self, padded: ZeroPadded) -> None:
         """Add a value."""
-        intervals = [_interval(axis.cut) for axis in placed.axes]
+        intervals = [_interval(axis.part) for axis in padded.axes]
         sizes = tuple(
             [None if own is None else (own[1] - own[0]).bit_length() for own in intervals]
         )
         cells = self._grids.setdefault(sizes, {})
         for cell in product(*map(_cells, intervals, sizes)):
-            cells.setdefault(cell, []).append(placed)
+            cells.setdefault(cell, []).append(padded)
 
-    def may_overlap(self, placed: Embedded) -> bool:
+    def may_overlap(self, padded: ZeroPadded) -> bool:
         """Tell whether a value may have an entry in common with one of those."""
-        near = self._near([_interval(axis.cut) for axis in placed.axes])
+        near = self._near([_interval(axis.part) for axis in padded.axes])
         return any(
-            count == tuning.MAX_COMPARED_TERMS or not _apart(placed, other, self.shape)
+            count == tuning.MAX_COMPARED_TERMS or not _apart(padded, other, self.shape)
             for count, other in enumerate(near)
         )
 
-    def _near(self, intervals: Sequence[Interval | None]) -> Iterator[Embedded]:
+    def _near(self, intervals: Sequence[Interval | None]) -> Iterator[ZeroPadded]:
         for sizes, cells in self._grids.items():
             pairs = list(zip(intervals, sizes, strict=True))
             ranges = list(starmap(_cells, pairs))
@@ -217,9 +218,9 @@ class _Occupied:
                     yield from cells.get(cell, ())
 
 
-def _interval(cut: Cut) -> Interval | None:
+def _interval(part: AxisPart) -> Interval | None:
     """Return the first and the last position, if these are known."""
-    start, step, count = cut if isinstance(cut, Slice) else (cut, S.One, S.One)
+    start, step, count = part if isinstance(part, Slice) else (part, S.One, S.One)
     if not (isinstance(start, Integer) and isinstance(step, Integer)):
         return None
     if not isinstance(count, Integer) or count < 1:
@@ -236,19 +237,19 @@ def _cells(interval: Interval | None, size: int | None) -> range:
     return range(first >> size, (last >> size) + 1)
 
 
-def write(builder: PlanBuilder, target: int, placed: Embedded, *, add: bool) -> None:
+def write(builder: PlanBuilder, target: int, padded: ZeroPadded, *, add: bool) -> None:
     """Write a value into an array, or add it to what is there; what has its sign negated is
     subtracted."""
-    value, sign = placed.value, int(add)
+    value, sign = padded.value, int(add)
     negated = _negated(builder, value)
     if add and negated is not None:
         value, sign = negated, -1
-    cuts = tuple([axis.cut for axis in placed.axes])
-    if not any(cut is not None for cut in cuts):
-        cuts = ()
-    text = index_text(_labels(placed.axes))
-    subscripts = f"{text}->{index_text(placed.labels)}"
-    builder.emit_fresh("write", target, value, params=(cuts, subscripts, sign))
+    slices = tuple([axis.part for axis in padded.axes])
+    if not any(part is not None for part in slices):
+        slices = ()
+    text = index_text(_labels(padded.axes))
+    subscripts = f"{text}->{index_text(padded.labels)}"
+    builder.emit_fresh("write", target, value, params=(slices, subscripts, sign))
 
 
 def _negated(builder: PlanBuilder, value: int) -> int | None:
@@ -264,14 +265,14 @@ def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> in
     return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
 
 
-def _apart(one: Embedded, other: Embedded, shape: Shape) -> bool:
+def _apart(one: ZeroPadded, other: ZeroPadded, shape: Shape) -> bool:
     """Tell whether two values are known to have no entry in common: on one axis, or on two of which
     each has a diagonal."""
     axes = list(zip(one.axes, other.axes, shape, strict=True))
     if any(
-        a.cut is not None
-        and b.cut is not None
-        and are_disjoint(_positions(a.cut, length), _positions(b.cut, length))
+        a.part is not None
+        and b.part is not None
+        and are_disjoint(_positions(a.part, length), _positions(b.part, length))
         for a, b, length in axes
     ):
         return True
@@ -284,7 +285,7 @@ def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
     step' · position - step · position' is a number."""
     if any(a.label is None or a.label != b.label for a, b in (one, other)):
         return False
-    first, second = [[_line(axis.cut) for axis in axes] for axes in (one, other)]
+    first, second = [[_line(axis.part) for axis in axes] for axes in (one, other)]
     if [step for _, step in first] != [step for _, step in second]:
         return False
     (start, step), (across, slope) = first
@@ -292,12 +293,12 @@ def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
     return bool(distance.is_number and distance.is_nonzero)
 
 
-def _line(cut: Cut) -> tuple[Expr, Expr]:
+def _line(part: AxisPart) -> tuple[Expr, Expr]:
     """Return the first position on an axis and the step to the next."""
-    return (cut.start, cut.step) if isinstance(cut, Slice) else (S.Zero, S.One)
+    return (part.start, part.step) if isinstance(part, Slice) else (S.Zero, S.One)
 
 
-def _positions(cut: Expr | Slice, length: Expr) -> Operand:
-    if isinstance(cut, Slice):
-        return Positions(length, cut.start, (cut.step,), (cut.count,))
-    return Positions(length, cut, (), ())
+def _positions(part: Expr | Slice, length: Expr) -> Operand:
+    if isinstance(part, Slice):
+        return Positions(length, part.start, (part.step,), (part.count,))
+    return Positions(length, part, (), ())

@@ -29,10 +29,10 @@ from ...expressions import (
 )
 from ..ir.instruction_rules import Slice
 from .context import Lowering
-from .selectors import Axis, Embedded, emit_padded, write, written_together
+from .selectors import Axis, ZeroPadded, emit_padded, write, written_together
 
 # How a term is lowered.
-Lower: TypeAlias = Callable[[Operand], Embedded]
+Lower: TypeAlias = Callable[[Operand], ZeroPadded]
 
 
 class Windows:
@@ -161,7 +161,7 @@ class Windows:
         (other,) = [i for i in labels[:-1] if i != result]
         part: int = values[target]
         if not (start.is_zero and (count - window.length).is_zero):
-            part = self.builder.emit("cut", part, params=((Slice(start, S.One, count),),))
+            part = self.builder.emit("slice", part, params=((Slice(start, S.One, count),),))
         value = self.builder.emit("correlate", part, values[other])
         return self._flipped(value, self.lengths[result]) if steps[result] == -1 else value
 
@@ -196,14 +196,14 @@ class Windows:
 
     def _flipped(self, value: int, length: Expr) -> int:
         back = Slice(length - 1, S.NegativeOne, length)
-        return self.builder.emit("cut", value, params=((back,),))
+        return self.builder.emit("slice", value, params=((back,),))
 
     def _among_zeros(self, value: int, place: Slice) -> int:
         length = self.lengths[self.output[0]]
         if place.start.is_zero and (length - place.count).is_zero:
             return value
         axis = Axis(place, 0)
-        return written_together(self.builder, [Embedded(value, (axis,))], (length,))
+        return written_together(self.builder, [ZeroPadded(value, (axis,))], (length,))
 
     def _summed(self, lower: Lower, chosen: Mapping[int, int]) -> int:
         """Return the sum over the positions on some axes."""

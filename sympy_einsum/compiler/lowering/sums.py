@@ -13,35 +13,35 @@ from .context import Lowering
 from .factoring import common_factor
 from .outer_products import is_own_outer, sum_of_outer
 from .scheduling import terms_of
-from .selectors import Axis, Embedded, write, written_together
-from .views import has_stretched_axes, is_placed, narrow_value, placed_value
+from .selectors import Axis, ZeroPadded, write, written_together
+from .views import has_stretched_axes, is_padded, narrow_value, padded_value
 
 
 def lower_sum(builder: Lowering, node: TensorAdd) -> int:
     """Lower a sum."""
     terms = list(terms_of(node, builder.uses, builder.put_off))
-    places = [term for term in terms if is_placed(term)]
+    places = [term for term in terms if is_padded(term)]
     if not places:
         return _dense_sum(builder, terms)
-    dense = [term for term in terms if not is_placed(term)]
+    dense = [term for term in terms if not is_padded(term)]
     total, owned = _writable_sum(builder, dense) if dense else (None, True)
-    placed = _by_place(builder, [placed_value(builder, term) for term in places])
+    padded = _by_place(builder, [padded_value(builder, term) for term in places])
     if total is None:
-        return written_together(builder, placed, node.shape)
-    values = [term.value for term in placed]
+        return written_together(builder, padded, node.shape)
+    values = [term.value for term in padded]
     total = builder.emit_fresh("writable", total, *values, params=(owned,))
-    for term in placed:
+    for term in padded:
         write(builder, total, term, add=True)
     return total
 
 
-def _by_place(builder: Lowering, terms: Sequence[Embedded]) -> list[Embedded]:
+def _by_place(builder: Lowering, terms: Sequence[ZeroPadded]) -> list[ZeroPadded]:
     """Group zero-padded values by their place, those for one place added."""
     values: dict[tuple[Axis, ...], list[int]] = {}
     for value, axes in terms:
         values.setdefault(axes, []).append(value)
     return [
-        Embedded(
+        ZeroPadded(
             own[0] if len(own) == 1 else builder.emit("add", *own, params=((1,) * len(own),)), at
         )
         for at, own in values.items()

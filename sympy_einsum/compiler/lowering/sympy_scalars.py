@@ -103,7 +103,7 @@ class StockScalars:
         for matrix, exponent, is_absolute in factors:
             pair = self.builder.emit("slogdet", self._value(matrix), params=(is_definite(matrix),))
             first, second = (
-                slot(self.builder.emit("cut", pair, params=((k,),))) for k in (S.Zero, S.One)
+                slot(self.builder.emit("slice", pair, params=((k,),))) for k in (S.Zero, S.One)
             )
             logarithm += exponent * second
             signs.append(S.One if is_absolute else first**exponent)

@@ -43,7 +43,7 @@ def batched(plan: Plan) -> Plan:
                 right = new.emit("transpose", right, params=((1, 0),))
             products[product] = new.emit("dot", new.place[product.source], right)
         if row is not None and row[0] in products:
-            new.place.append(new.emit("cut", products[row[0]], params=((S(row[1]), None),)))
+            new.place.append(new.emit("slice", products[row[0]], params=((S(row[1]), None),)))
         else:
             new.keep(step)
     return new.plan(plan.results)
@@ -55,9 +55,9 @@ def _row(plan: Plan, step: Instruction) -> tuple[_RowProduct, int] | None:
         return None
     is_left = len(plan.instructions[step.inputs[0]].shape) == 1
     vector, matrix = step.inputs if is_left else step.inputs[::-1]
-    cut = plan.instructions[vector]
-    if cut.op != "cut" or len(cut.params[0]) != 2:
+    part = plan.instructions[vector]
+    if part.op != "slice" or len(part.params[0]) != 2:
         return None
-    place, rest = cut.params[0]
+    place, rest = part.params[0]
     is_row = isinstance(place, Integer) and rest is None
-    return (_RowProduct(matrix, cut.inputs[0], is_left), int(place)) if is_row else None
+    return (_RowProduct(matrix, part.inputs[0], is_left), int(place)) if is_row else None

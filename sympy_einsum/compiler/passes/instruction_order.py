@@ -11,7 +11,7 @@ from ..ir.instructions import OPS
 from ..ir.plans import Plan, origins
 
 # Views that cost nothing wherever they stand: others may turn out to be copies.
-FREE = ("transpose", "index", "cut", "diagonal")
+FREE = ("transpose", "index", "slice", "diagonal")
 
 
 def reductions_first(plan: Plan) -> Plan:

@@ -73,7 +73,9 @@ class _Rewriter:
             self._zeros(number, step)
         elif step.op == "write":
             self._write(step)
-        elif step.op == "index" and _is_cut(step) and self._has_all_axes(step.inputs[0]):
+        elif (
+            step.op == "index" and _has_positions_only(step) and self._has_all_axes(step.inputs[0])
+        ):
             self._index(step)
         elif step.op in REDUCTIONS and self._has_all_axes(step.inputs[0]):
             self._reduced(step)
@@ -171,16 +173,16 @@ class _Rewriter:
 
     def _write(self, step: Instruction) -> None:
         target, value = step.inputs
-        cuts, subscripts, sign = step.params
+        slices, subscripts, sign = step.params
         order = self._order(target)
         own, _, kept = subscripts.partition("->")
         letters = iter(own)
-        whole = cuts or (None,) * len(order)
-        shown = [next(letters) if cut is None or isinstance(cut, Slice) else "" for cut in whole]
+        whole = slices or (None,) * len(order)
+        shown = [next(letters) if part is None or isinstance(part, Slice) else "" for part in whole]
         left = "".join([shown[axis] for axis in order])
         right = "".join(sorted(kept, key=left.index))
         moved = self._aligned(value, [kept.index(letter) for letter in right])
-        params = (tuple([cuts[axis] for axis in order if cuts]), f"{left}->{right}", sign)
+        params = (tuple([slices[axis] for axis in order if slices]), f"{left}->{right}", sign)
         self._found(self._add("write", (self.seen[target].value, moved), params), order)
 
     def _index(self, step: Instruction) -> None:
@@ -222,7 +224,7 @@ class _Rewriter:
 REDUCTIONS = AXES.keys() - {"softmax", "share"}
 
 
-def _is_cut(index: Instruction) -> bool:
+def _has_positions_only(index: Instruction) -> bool:
     """Tell whether nothing but positions stand in the brackets."""
     return not {*index.params[0]} & {"...", "None"}
 

@@ -20,7 +20,7 @@ from .memory_orders import AXES, traverses_entrywise
 SUMS = ("sum", "dot", "vdot", "einsum")
 # Instructions that compute rows from rows, besides entrywise ones.
 REDUCTIONS = ("peak", "logsumexp", "log_total", "extremum")
-ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "cut", "matmul")
+ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "slice", "matmul")
 
 
 class RowBlocks(NamedTuple):
@@ -122,7 +122,7 @@ class _RowBlockSplitter:
         if step.op in AXES:
             axes = step.params[AXES[step.op]]
             return axis is not None and axes is not None and axis not in axes
-        if step.op == "cut":
+        if step.op == "slice":
             return axis is not None and step.params[0][axis] is None
         return True
 

@@ -143,11 +143,11 @@ class InSemiring(Backend):
         """Spell the statement that writes a value into a place, or adds it."""
         return assigned(place, self.add([place, value], (1, 1)) if sign else value, 0)
 
-    def put(self, target: Code, cuts: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
+    def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that writes or adds a block of an array."""
         if sign:
-            block = self.add([bracketed(target, cuts), block], (1, 1))
-        return super().put(target, cuts, block, 0)
+            block = self.add([bracketed(target, slices), block], (1, 1))
+        return super().put(target, slices, block, 0)
 
 
 def backend_in_semiring(backend: type[Backend], semiring: Semiring) -> type[Backend]:

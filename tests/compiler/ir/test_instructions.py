@@ -37,7 +37,7 @@ CASES = {
     "elementwise": ([(m, n), (n,)], [("elementwise", (0, 1), (a * cos(b),))]),
     "transpose": ([(l, m, n)], [("transpose", (0,), ((2, 0, 1),))]),
     "index": ([(m, n)], [("index", (0,), ((":", "None", "0"),))]),
-    "cut": ([(m, n)], [("cut", (0,), ((None, Slice(Integer(1), Integer(2), Integer(2))),))]),
+    "slice": ([(m, n)], [("slice", (0,), ((None, Slice(Integer(1), Integer(2), Integer(2))),))]),
     "diagonal": ([(m, m, n)], [("diagonal", (0,), ("iij->ij",))]),
     "reshape": ([(l, m, n)], [("reshape", (0,), ((l * m, n),))]),
     "broadcast": ([(n,)], [("broadcast", (0,), ((m, n),))]),
@@ -132,7 +132,7 @@ VARIANTS = {
         [("zeros", (0,), ((n, n),)), ("write", (1, 0), DIAGONAL)],
     ),
     "all entries": ([(m, n)], [("sum", (0,), (None,))]),
-    "one position": ([(m, n)], [("cut", (0,), ((Integer(2), None),))]),
+    "one position": ([(m, n)], [("slice", (0,), ((Integer(2), None),))]),
     "all as one": ([(m, n)], [("softmax", (0,), (None,))]),
     "all frequencies": ([(n,)], [("spectrum", (0,), (n + m, n + m, False))]),
     "weighted frequencies": ([(n,)], [("spectrum", (0,), (n + 3, Integer(3), True))]),
@@ -277,7 +277,7 @@ def test_bodies_are_what_is_done_to_an_entry(name):
 
 
 FLOPS = {
-    "argument": 0, "transpose": 0, "cut": 0, "reshape": 0, "dot": 2 * 3 * 4 * 2,
+    "argument": 0, "transpose": 0, "slice": 0, "reshape": 0, "dot": 2 * 3 * 4 * 2,
     "matmul": 2 * 2 * 3 * 4 * 3, "einsum": 2 * 12, "vdot": 24, "sum": 24, "multiply": 12,
     "add": 24, "elementwise": 2 * 12, "scalar": 3, "weighted_gram": 16 * 3, "inv": 2 * 64,
     "det": 2 * 64 // 3, "solve": 2 * 64 // 3 + 2 * 4 * 12, "add_transposed": 16, "softmax": 12,
@@ -319,7 +319,7 @@ LOWERED = {
     "elementwise": se.exp(X),
     "transpose": X.T * 2,
     "index": X.sum(axis=1)[:, None] * X,
-    "cut": X[1] * 2,
+    "slice": X[1] * 2,
     "diagonal": se.einsum("ii->i", A),
     "reshape": se.reshape(X, (m * n,)),
     "broadcast": se.broadcast_to(V, (m, n)),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sympy import Expr, Integer, S
 
 from ....core import Shape
-from ...ir.instruction_rules import Cut, Instruction, Slice
+from ...ir.instruction_rules import AxisPart, Instruction, Slice
 from ...ir.loops import FIRST, Affine, GatheredIndex, Index, MinMax, affine, fixed, of_atom
 
 # A value and the index of an entry.
@@ -56,21 +56,21 @@ def _index(step: Instruction, shape: Shape, index: Index) -> Index:
     return (*found, *rest)
 
 
-def _cut(step: Instruction, shape: Shape, index: Index) -> Index:
+def _slice(step: Instruction, shape: Shape, index: Index) -> Index:
     return sliced_index(step.params[0], index)
 
 
-def sliced_index(cuts: Sequence[Cut], index: Index) -> Index:
+def sliced_index(slices: Sequence[AxisPart], index: Index) -> Index:
     """Map the index of a slice to that of the array."""
     rest = iter(index)
     return tuple(
         [
             next(rest)
-            if cut is None
-            else affine(cut.start, [(cut.step, next(rest))])
-            if isinstance(cut, Slice)
-            else fixed(cut)
-            for cut in cuts
+            if part is None
+            else affine(part.start, [(part.step, next(rest))])
+            if isinstance(part, Slice)
+            else fixed(part)
+            for part in slices
         ]
     )
 
@@ -104,7 +104,7 @@ def _reshape(step: Instruction, shape: Shape, index: Index) -> Index | None:
 _VIEWS: dict[str, Callable[[Instruction, Shape, Index], Index | None]] = {
     "transpose": _transpose,
     "index": _index,
-    "cut": _cut,
+    "slice": _slice,
     "diagonal": _diagonal,
     "broadcast": _broadcast,
     "windows": _windows,

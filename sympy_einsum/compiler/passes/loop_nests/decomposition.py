@@ -127,8 +127,8 @@ def _rows(new: _Decomposition, inputs: Inputs) -> int:
     target = new.emit("zeros", *inputs, params=(shape,))
     letters = _letters(len(shape) - 1)
     for place, row in enumerate(inputs):
-        cuts = (Integer(place), *[None] * (len(shape) - 1))
-        new.emit("write", target, row, params=(cuts, f"{letters}->{letters}", 0))
+        slices = (Integer(place), *[None] * (len(shape) - 1))
+        new.emit("write", target, row, params=(slices, f"{letters}->{letters}", 0))
     return target
 
 

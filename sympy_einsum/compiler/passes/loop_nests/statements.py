@@ -21,7 +21,7 @@ from ...ir.code import (
     statement,
     subscript,
 )
-from ...ir.instruction_rules import Cut, Slice, broadcast_shape
+from ...ir.instruction_rules import AxisPart, Slice, broadcast_shape
 from ...ir.loops import (
     Affine,
     Block,
@@ -248,8 +248,8 @@ class Statements(Entries):
 
     def write(self, number: int) -> None:
         """Write a value into the diagonals of a slice of an array, or add it to them."""
-        _, (target, value), (cuts, subscripts, sign), _ = self.step(number)
-        lengths, at = self._region(target, cuts, subscripts)
+        _, (target, value), (slices, subscripts, sign), _ = self.step(number)
+        lengths, at = self._region(target, slices, subscripts)
         array = self.values[target]
         is_first = target in self.fresh
         self.fresh.discard(target)
@@ -274,19 +274,21 @@ class Statements(Entries):
         """Return the entry of an array that is written to."""
         return subscript(name(self.values[target].array), [*map(self.place, index)])
 
-    def _region(self, target: int, cuts: Sequence[Cut], subscripts: str) -> tuple[Shape, Index]:
+    def _region(
+        self, target: int, slices: Sequence[AxisPart], subscripts: str
+    ) -> tuple[Shape, Index]:
         """Return the lengths of the axes of a written region, and its index."""
         whole = self.shape_of(target)
-        cuts = cuts or [None] * len(whole)
+        slices = slices or [None] * len(whole)
         left = [
-            n if cut is None else cut.count
-            for n, cut in zip(whole, cuts, strict=True)
-            if cut is None or isinstance(cut, Slice)
+            n if part is None else part.count
+            for n, part in zip(whole, slices, strict=True)
+            if part is None or isinstance(part, Slice)
         ]
         labels, kept = subscripts.split("->")
         lengths = dict(zip(labels, left, strict=True))
         inner = variables_at([kept.index(label) for label in labels])
-        return tuple([lengths[label] for label in kept]), sliced_index(cuts, inner)
+        return tuple([lengths[label] for label in kept]), sliced_index(slices, inner)
 
     def _write_number(self, target: int, value: int, at: Index, sign: int) -> None:
         array = self.values[target]
