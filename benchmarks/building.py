@@ -1,4 +1,4 @@
-"""Measure the time to build derivatives and generate code, and its growth exponents."""
+"""Measure the processor time to build derivatives and generate code, and its growth exponents."""
 
 from __future__ import annotations
 
@@ -137,12 +137,12 @@ def by_jax(name: str, count: int, compiled: bool) -> float | None:
     arrays = given.get(name, [vector, *[matrix] * (1 if name == "tower" else count)])
     wrt: Any = tuple(range(1, count + 1)) if name == "network" else count // 2 + 1
     gradient = jax.grad(plain(name, count), WRT.get(name, wrt))
-    start = time.perf_counter()
+    start = time.process_time()
     if compiled:
         jax.jit(gradient).lower(*arrays).compile()
     else:
         jax.make_jaxpr(gradient)(*arrays)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def run(counts: tuple[int, ...] = (10, 100, 1000, 10000), repeats: int = 3) -> list[dict[str, Any]]:
@@ -155,16 +155,16 @@ def run(counts: tuple[int, ...] = (10, 100, 1000, 10000), repeats: int = 3) -> l
                 clear_cache()
                 # New names each time, because derivatives are memoised.
                 arguments, loss, wrt = make(count, f"_{count}_{repeat}")
-                start = time.perf_counter()
+                start = time.process_time()
                 unsimplified = se.gradient(loss, wrt, simplify=False)
-                between = time.perf_counter()
+                between = time.process_time()
                 bare = min(bare, between - start)
                 gradient = se.gradient(loss, wrt)
-                middle = time.perf_counter()
+                middle = time.process_time()
                 build = min(build, middle - between)
                 assert len(gradient) == len(unsimplified)
                 se.lambdify(arguments, gradient)
-                generate = min(generate, time.perf_counter() - middle)
+                generate = min(generate, time.process_time() - middle)
             row = {
                 "graph": name,
                 "count": count,

@@ -5,6 +5,7 @@ from .costs import (
     Path as Path,
     Sizes as Sizes,
     Terms as Terms,
+    combination_cost as combination_cost,
     contraction_steps as contraction_steps,
     nominal_length as nominal_length,
     path_cost as path_cost,

@@ -7,7 +7,8 @@ The unit is a multiplication inside a contraction; ``tuning`` has the weights. T
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
@@ -70,6 +71,12 @@ def path_cost(terms: Terms, output: Indices, sizes: Sizes, path: Path) -> int:
         if len(chosen) > 1:
             total += entries(set().union(*chosen), size) + tuning.ENTRY * entries(result, size)
     return total
+
+
+def combination_cost(factors: Collection[Fraction | float]) -> int:
+    """Compute the cost of an entry of a linear combination with some factors, whose operations each
+    move an entry."""
+    return tuning.ENTRY * (len(factors) + sum([factor not in (1, -1) for factor in factors]))
 
 
 def reading_cost(terms: Terms, sizes: Sizes) -> int:

@@ -8,7 +8,7 @@ derivative: T steps would take T^2 additions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import chain, islice
@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 from sympy import Expr, Float, Integer, Rational
 
 from ...analysis import is_symmetric
+from ...contraction_order import combination_cost
 from ...core import children, postorder, transform, tuning
 from ...expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_multiples
 
@@ -128,13 +129,9 @@ def _without(rest: Terms, total: TensorAdd, part: Terms) -> _Part | None:
         for (core, number), ratio in zip(part.items(), ratios, strict=True)
         if _size(ratio - factor) > tuning.FLOAT_ROUNDING * _size(factor)
     }
-    before = _cost([rest[core] for core in part])
-    return _Part(factor, total, left) if _cost([*left.values(), factor]) < before else None
-
-
-def _cost(numbers: Collection[Number]) -> int:
-    """Count the operations of a sum of multiples."""
-    return len(numbers) + sum([number not in (1, -1) for number in numbers])
+    before = combination_cost([rest[core] for core in part])
+    after = combination_cost([*left.values(), factor])
+    return _Part(factor, total, left) if after < before else None
 
 
 def _split(term: Operand) -> tuple[Operand, Number]:
