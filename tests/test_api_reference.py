@@ -85,7 +85,7 @@ def test_values_are_few():
     assert sorted(values) == sorted([*VALUES, *constants])
 
 
-def test_each_says_what_it_is():
+def test_each_has_a_summary():
     summaries = {
         name: (inspect.getdoc(value) or "").partition("\n\n")[0]
         for name, value in CALLABLES.items()
@@ -111,7 +111,7 @@ def test_each_has_an_example():
     assert [name for name, value in CALLABLES.items() if ">>> " not in inspect.getdoc(value)] == []
 
 
-def test_each_says_what_clashes():
+def test_each_documents_its_errors():
     """For functions of several tensors, or with an axis."""
     silent = []
     for name, value in CALLABLES.items():

@@ -86,7 +86,7 @@ def imports(path):
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name_of)
-def test_packages_import_what_stands_below_them(path):
+def test_packages_import_only_packages_below_them(path):
     """And only through their ``__init__``."""
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     for package, inside in imports(path):
@@ -96,7 +96,7 @@ def test_packages_import_what_stands_below_them(path):
             assert not inside
 
 
-def test_the_picture_shows_what_is_imported():
+def test_the_picture_shows_the_imports():
     """Directly, or implied by other arrows."""
     page = PACKAGE.parent / "docs" / "architecture.md"
     arrows = re.findall(r"^    (\w+) --> (\w+)$", page.read_text(encoding="utf-8"), re.M)
@@ -236,7 +236,7 @@ def floor_of(package):
     return rows[0] if rows else len(COMPILER_PACKAGES)
 
 
-def test_packages_of_the_compiler_import_what_stands_below_them():
+def test_packages_of_the_compiler_import_only_packages_below_them():
     found = {
         (path.relative_to(PACKAGE).parts[1].removesuffix(".py"), inside.partition(".")[0])
         for path in SOURCES
@@ -286,7 +286,7 @@ def test_optional_libraries_are_not_loaded():
     assert _output(code) == "[]"
 
 
-def test_what_loads_later_is_public_and_loads():
+def test_lazy_names_are_public_and_load():
     for name, package in se._LATER.items():
         assert name in [*se.__all__, "load_ipython_extension"]  # what IPython looks for
         assert getattr(se, name).__module__.startswith(f"sympy_einsum.{package}")

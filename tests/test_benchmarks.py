@@ -64,7 +64,7 @@ def test_nothing_is_built_that_hand_written_code_does_without(case):
     [case for case in WITH_POSITIONS if "differences" not in case.name],
     ids=lambda case: case.name,
 )
-def test_no_array_is_larger_than_what_goes_in_or_out_or_hand_written_code_takes(case):
+def test_no_array_is_larger_than_inputs_outputs_and_hand_written_ones(case):
     arguments, exprs = case.build()
     data = case.data(*case.sizes["mid"])
     lengths = {
@@ -97,7 +97,7 @@ def test_the_report_tells_the_best_of_ours_over_the_best_peer():
     assert geometric_mean([1.0, 4.0]) == pytest.approx(2)
 
 
-def test_wrong_results_are_told_and_not_timed(monkeypatch):
+def test_wrong_results_are_reported_and_not_timed(monkeypatch):
     case = next(case for case in CASES if case.name == "quadratic, Hessian")
     broken = Contender(lambda case, data: lambda: np.zeros((5, 5)))
     monkeypatch.setitem(CONTENDERS, "broken", broken)
@@ -144,7 +144,7 @@ def test_the_experiments_have_equal_results_and_growing_lengths(case):
     assert {"case", "n", *chosen} == {*row}
 
 
-def test_growth_of_times_is_told_as_an_exponent():
+def test_growth_of_times_is_an_exponent():
     rows = [{"case": "a, Hessian", "n": n, "hand": n**2 * 1e-6, "JAX": 1e-3} for n in (10, 100)]
     text = experiments_text([*rows[:1], {k: v for k, v in rows[1].items() if k != "JAX"}])
     assert "| a, Hessian | 10 | CPU | 0.1 | 1 |" in text

@@ -86,7 +86,7 @@ def test_the_page_lists_the_names_of_the_table():
 
 
 @pytest.mark.parametrize(("absent", "instead"), ABSENT, ids=[row[0] for row in ABSENT])
-def test_an_absent_name_tells_what_to_write(absent, instead):
+def test_an_absent_name_names_its_replacement(absent, instead):
     """The error names the replacement, and says that the object is an expression."""
     x = SYMBOLS["x"]
     scope = {"se": se, "sympy_einsum": sympy_einsum, **SYMBOLS, "f": (x**3).sum()}

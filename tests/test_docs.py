@@ -89,7 +89,7 @@ def test_command_line(command, expected):
     assert checker.check_output(expected, result.stdout, FLAGS), result.stdout
 
 
-def test_what_is_said_of_speed_is_what_was_measured():
+def test_claims_of_speed_are_measured():
     """Otherwise run ``python -m benchmarks.speed_page``."""
     stored = json.loads((ROOT / "benchmarks" / "results.json").read_text(encoding="utf-8"))
     text = PAGE.read_text(encoding="utf-8")

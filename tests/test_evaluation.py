@@ -121,7 +121,7 @@ def test_exact_values_give_an_exact_array(expr, values, expected):
         (x @ x, {x: np.ones(100_000, dtype=int)}, 100_000),
     ],
 )
-def test_floats_and_what_has_no_exact_form_are_computed_by_numpy(expr, values, expected):
+def test_floats_and_inexact_values_are_computed_by_numpy(expr, values, expected):
     found = se.evaluate(expr, values)
     assert not isinstance(found, (sp.Basic, np.generic))
     np.testing.assert_allclose(found, expected, rtol=1e-14)
@@ -146,12 +146,12 @@ def test_several_expressions_give_a_list():
         (h @ h, {h: h + 1}, "no value is given for h"),
     ],
 )
-def test_what_has_no_value_is_said(expr, values, told):
+def test_missing_values_are_named(expr, values, told):
     with pytest.raises(se.TensorError, match=told):
         se.evaluate(expr, values)
 
 
-def test_float_of_what_has_symbols_says_so():
+def test_float_of_symbolic_values_is_refused():
     for convert in (float, int, complex):
         with pytest.raises(TypeError, match="compute it with lambdify"):
             convert(h @ h)

@@ -73,7 +73,7 @@ def test_help_is_given_with_and_without_a_body(shell, capsys, line, body):
     assert "Error" not in out
 
 
-def test_an_empty_cell_is_told_what_is_expected(shell, capsys):
+def test_an_empty_cell_is_refused_with_a_hint(shell, capsys):
     shell.run_cell("%%einsum")
     assert "expected an expression such as" in "".join(capsys.readouterr())
 
@@ -106,7 +106,7 @@ def test_other_containers_are_shown_as_before(shell, value):
     assert "text/latex" not in shell.display_formatter.format(value)[0]
 
 
-def test_what_shows_lists_already_is_left_alone(shell):
+def test_existing_displays_of_lists_are_left_alone(shell):
     formatter = shell.display_formatter.formatters["text/latex"]
     formatter.for_type(list, lambda value: "$own$")
     notebooks.attach(shell)

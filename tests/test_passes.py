@@ -56,7 +56,7 @@ def test_every_pass_knows_every_type_of_node(name):
 
 
 @pytest.mark.parametrize("name", sorted(NODE_TABLES))
-def test_what_is_refused_is_refused_by_name(name):
+def test_refusals_name_the_type(name):
     table = NODE_TABLES[name]
     for kind in NODES:
         base = table.base_of(kind)

@@ -352,7 +352,7 @@ def test_compiling_grows_linearly_for_every_backend(name, backend):
 
 @pytest.mark.parametrize("name", ["sum", "scaled square"])
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_compiling_what_is_deep_ends(name, backend):
+def test_compiling_deep_graphs_terminates(name, backend):
     """A thousand values, each used once, in the next."""
     pytest.importorskip(backend)
     chain = iterate(COMPILED[name][0], x, 500)
@@ -413,7 +413,7 @@ def test_coefficients_are_exact(bits):
 
 
 @pytest.mark.parametrize("name", ["scaled square", "pieces"])
-def test_texts_that_write_out_what_is_shared_are_refused(name):
+def test_texts_that_duplicate_shared_parts_are_refused(name):
     e = iterate(COMPILED[name][0], x, 50)
     with pytest.raises(se.UnsupportedError, match="every shared argument"):
         str(se.written(e))

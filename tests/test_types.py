@@ -192,6 +192,6 @@ def test_stubs_are_made_from_the_rows(path):
     assert path.read_text(encoding="utf-8") == stubs.stubs()[path], "run python tests/stubs.py"
 
 
-def test_completion_shows_what_is_public():
+def test_completion_shows_public_names():
     assert set(dir(se)) == {*se.__all__, "max", "min", "numpy", "sum", "__version__"}
     assert re.match(r"\d+\.\d+", se.__version__)

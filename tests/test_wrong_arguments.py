@@ -512,7 +512,7 @@ def complaint(call, *arguments, **options):
         (lambda: float(x @ x), "compute it with lambdify"),
     ],
 )
-def test_messages_tell_what_to_do(call, told):
+def test_messages_name_the_remedy(call, told):
     with pytest.raises((se.TensorError, TypeError), match=told):
         call()
 

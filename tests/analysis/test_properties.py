@@ -101,7 +101,7 @@ UNKNOWN = [
     ],
     ids=str,
 )
-def test_what_changes_places_with_its_transpose(matrix, known):
+def test_symmetry_of_products(matrix, known):
     assert is_symmetric(matrix) is known
 
 
@@ -112,7 +112,7 @@ def test_signs():
     assert [e for e in UNKNOWN if is_nonnegative(e)] == []
 
 
-def test_sympy_is_told():
+def test_sympy_queries_are_answered():
     assert (x @ x).is_nonnegative is True
     assert (x @ x).is_positive is None
     assert (x @ z).is_nonnegative is None
@@ -213,17 +213,17 @@ def test_matrices(name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_are_what_they_are_known_to_be(name):
+def test_kernels_have_their_inferred_properties(name):
     assert_true_of_values(KERNELS[name][0])
 
 
-def test_what_is_no_matrix_has_no_transpose():
+def test_properties_of_matrices_hold_for_no_other_tensors():
     for value in (x, x @ x, lam, sympy.Integer(2), se.Zeros(2, 3), se.einsum("i,jk->ijk", x, A)):
         assert not is_symmetric(value)
         assert not is_diagonal(value)
 
 
-def test_what_is_real():
+def test_real_values():
     assert all(map(is_real, [x, se.sin(x) * 2, lam]))
     assert not is_real(se.elementwise(lambda v: sympy.I * v, x))
     assert not is_real(se.elementwise(lambda v: sympy.I * v, x) + z)
@@ -302,7 +302,7 @@ def test_functions_of_positive_tensors():
     assert se.gradient(se.Abs(y).sum(), y) is se.Ones(n)
 
 
-def test_what_is_declared_symmetric_is_its_transpose():
+def test_declared_symmetric_tensors_are_their_transposes():
     for matrix in (S, K, D):
         assert matrix.T is matrix
         assert matrix.transpose(0, 1) is matrix

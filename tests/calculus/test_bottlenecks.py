@@ -81,7 +81,7 @@ UNIMPROVED = ["a factor", "a variable above"]
 
 @pytest.mark.parametrize("layers", [3, 10])
 @pytest.mark.parametrize("name", NARROW)
-def test_what_is_narrow_is_derived_from_its_narrow_end(name, layers):
+def test_bottlenecks_are_differentiated_from_the_smaller_end(name, layers):
     y, variables = (NARROW[name])(layers)
     y, *variables = [e.subs({m: 4}) for e in (y, *variables)]
     weights = [rng.normal(size=(3, 3)) / 3 for _ in WEIGHTS[:layers]]

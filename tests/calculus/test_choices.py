@@ -140,7 +140,7 @@ POISONED = {
 @pytest.mark.parametrize("name", POISONED)
 # The larger of log(0) and a number warns, as in NumPy; so does JAX where it gets NumPy's arrays.
 @pytest.mark.filterwarnings("ignore:divide by zero encountered:RuntimeWarning")
-def test_what_is_not_chosen_poisons_no_slope(name, backend, mode):
+def test_unchosen_branches_leave_derivatives_finite(name, backend, mode):
     function, slope = POISONED[name]
     if backend != "numpy" and mode == "forward":
         pytest.skip("the same expressions")

@@ -86,7 +86,7 @@ def test_tables_2_and_3():
     assert [row.name for row in second] == ["x_0", "x_1", "v_0", "v_1", "y_0"]
 
 
-def test_what_notebooks_show():
+def test_notebook_representations():
     _, trace = se.gradient(x @ A @ x, [x, A], trace=True)
     html, latex = trace._repr_html_(), trace._repr_latex_()
     assert html.count("<table>") == 1

@@ -147,7 +147,7 @@ def test_products_with_derivatives():
         np.testing.assert_allclose(left, right)
 
 
-def test_what_does_not_depend_has_zeros_with_a_shape():
+def test_independent_functions_have_zeros_with_a_shape():
     assert se.diff(A @ y, x) == se.Zeros(m, n)
     assert se.diff(t**2, x) == se.Zeros(n)
     assert se.diff(x @ x, t) == 0
@@ -172,7 +172,7 @@ UNSUPPORTED = {
 
 
 @pytest.mark.parametrize("name", UNSUPPORTED)
-def test_what_has_no_derivative_says_so(name):
+def test_functions_without_derivative_are_named(name):
     request, word = UNSUPPORTED[name]
     with pytest.raises(se.UnsupportedError, match=word):
         request()

@@ -105,7 +105,7 @@ def test_composition():
         se.linearize(t * u, [t, u]) @ se.linearize(sp.sin(t), t)
 
 
-def test_composition_with_what_is_constant():
+def test_composition_with_constants():
     some = se.linearize([t * u, sp.sin(u)], [t, u]) @ se.linearize([t**2, u], [t])
     assert str(some) == "⟨(u *) ∘ (2*t *) ∘ π1, 0⟩"
 

@@ -102,7 +102,7 @@ def test_no_term_outlives_the_next():
     assert peak < 8 * value.nbytes
 
 
-def test_what_others_need_too_is_computed_once():
+def test_shared_values_are_computed_once():
     terms = [se.exp(v) for v in vectors[:40]]
     function = se.lambdify(vectors[:40], [sum(terms[1:], terms[0]), terms[3] * 2, terms[5].sum()])
     values = np.exp(DATA[:40])

@@ -83,7 +83,7 @@ def test_a_packed_hessian_holds_that_by_blocks():
     np.testing.assert_allclose(found, np.concatenate(rows), atol=1e-12)
 
 
-def test_signs_are_known_of_what_is_reshaped():
+def test_signs_of_reshaped_tensors_are_known():
     x = se.TensorSymbol("x", 6, positive=True)
     derivative = se.jacobian(se.Abs(x.reshape(2, 3)), x)
     assert derivative == se.jacobian(x.reshape(2, 3), x)
@@ -104,7 +104,7 @@ def test_names_of_users_are_left_alone():
     np.testing.assert_allclose(value.reshape(6, 6), np.diag(np.arange(6.0)))
 
 
-def test_sums_of_what_is_shared_are_looked_at_once():
+def test_sums_of_shared_nodes_are_visited_once():
     x = se.TensorSymbol("x", 9)
     y = (x**2).reshape(3, 3)
     for _ in range(40):

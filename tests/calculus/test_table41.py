@@ -550,7 +550,7 @@ UNDERIVABLE = {
 
 
 @pytest.mark.parametrize("name", UNDERIVABLE)
-def test_what_has_no_derivative_raises(name):
+def test_functions_without_derivative_raise(name):
     body = UNDERIVABLE[name]
     with pytest.raises(se.UnsupportedError):
         se.diff(se.elementwise(Lambda(t, body(t)), x), x)

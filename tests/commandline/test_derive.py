@@ -187,7 +187,7 @@ HINTS = {
 
 
 @pytest.mark.parametrize("text", HINTS)
-def test_what_is_written_otherwise_here(capsys, text):
+def test_unknown_names_get_a_hint(capsys, text):
     assert HINTS[text] in refused(capsys, text, "--wrt", "x")
 
 

@@ -162,13 +162,13 @@ def test_numbers_divide_and_overflow_as_numpy_does():
         (np.array([None, 1], dtype=object), "argument x, of type object"),
     ],
 )
-def test_what_is_no_array_of_numbers(value, words):
+def test_objects_that_are_no_numeric_arrays(value, words):
     with pytest.raises(se.TensorError, match=f"(?s){words}"):
         se.lambdify([x, t], t * se.exp(x))(value, 1.0)
 
 
 @pytest.mark.parametrize("value", [None, "ab", [1.0], {}, np.ones(2)], ids=repr)
-def test_what_is_no_number(value):
+def test_arguments_that_are_no_numbers(value):
     with pytest.raises(se.TensorError, match="argument t must"):
         se.lambdify([x, t], t * se.exp(x))(np.ones(2), value)
 
@@ -187,7 +187,7 @@ def test_types_without_code_are_named():
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "dask"])
-def test_what_is_no_array_of_the_library(backend):
+def test_arrays_of_other_libraries(backend):
     LIBRARIES[backend]()
     with pytest.raises(se.ShapeError, match=r"x must be an array of the library used, not \[1\.0"):
         se.lambdify([x], x.sum(), backend)([1.0, 2.0])
@@ -255,7 +255,7 @@ def test_the_written_function_checks_positions_and_kinds_too():
         (lambda: ["a"], "array of type <U1 can't be a constant"),
     ],
 )
-def test_what_is_no_constant(value, words):
+def test_arrays_that_are_no_operands(value, words):
     for use in (se.Constant, lambda v: x + v, lambda v: se.einsum("i...->", v), se.exp, se.norm):
         with pytest.raises(se.TensorError, match=f"(?s){words}"):
             use(value())

@@ -39,7 +39,7 @@ def test_arrays_that_are_put_together(name, first, second):
     assert np.can_cast(expected.dtype, found.dtype)
 
 
-def test_what_has_the_type_of_all_others_decides():
+def test_the_widest_type_decides():
     source = se.lambdify([x, y], snp.concatenate([x, y, x + y])).source
     assert "result_type" not in source
     assert "np.result_type(x, y)" in se.lambdify([x, y], snp.concatenate([x, y])).source
@@ -56,7 +56,7 @@ def test_constants_have_the_type_of_the_arguments_with_fractions(first, second):
 
 
 @pytest.mark.parametrize("backend", LIBRARIES)
-def test_integers_don_t_round_what_is_added_to_them(backend):
+def test_integers_don_t_round_floats_added_to_them(backend):
     A, B, C = se.TensorSymbol("A", (4, 2)), se.TensorSymbol("B", (2, 3)), se.TensorSymbol("C", 3)
     halves = snp.concatenate([snp.zeros((3, 3)), C[None, :] / 2])
     exprs = [A @ B + halves, se.gradient((A @ B).max() / 5, B)]

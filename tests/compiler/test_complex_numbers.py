@@ -73,7 +73,7 @@ def test_complex_numbers_among_real_arguments(name, backend):
         np.testing.assert_allclose(real, v)
 
 
-def test_what_numba_cannot_is_refused():
+def test_unsupported_code_is_refused_by_numba():
     chosen = snp.where(snp.greater(x, 0), I * x, x)
     with pytest.raises(se.UnsupportedError, match=r"a complex constant makes .* another backend"):
         se.lambdify([x], chosen, "numba")(v)
@@ -86,7 +86,7 @@ KINDS = ("functions", "products", "pairs", "axes", "reductions", "matrices", "ru
 
 @given(testing.programs(kinds=KINDS, max_steps=4))
 @settings(CONFIG, max_examples=60)
-def test_what_runs_is_the_source(made):
+def test_the_source_is_the_code_that_runs(made):
     """Random programs of a tensor that is made complex."""
     factor = 1 + I * Rational(1, 2)
     try:

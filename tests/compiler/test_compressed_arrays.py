@@ -130,7 +130,7 @@ def test_functions_and_results_pickle():
     np.testing.assert_array_equal(again.to_dense(), found.to_dense())
 
 
-def test_a_length_that_nobody_tells():
+def test_a_length_that_no_argument_determines():
     with pytest.raises(se.TensorError, match="m is neither an argument nor an axis length"):
         se.lambdify([V], se.compress(BLOCKS[0][0]).to_dense(), structured=True)
 

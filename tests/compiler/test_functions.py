@@ -79,7 +79,7 @@ def test_a_length_can_be_an_argument_too():
         compute(4, np.ones(3))
 
 
-def test_what_is_no_array_is_converted():
+def test_array_likes_are_converted():
     compute = se.lambdify([X, x, t], t * X * (X @ x)[:, None])
     expected = compute(np.array([[1.0, 2.0]]), np.array([3.0, 4.0]), 2.0)
     np.testing.assert_array_equal(compute([[1, 2]], (3, 4), 2), expected)
@@ -140,7 +140,7 @@ def test_temporaries_are_overwritten_and_arguments_never():
         np.testing.assert_array_equal(value, copy)
 
 
-def test_what_is_still_needed_is_not_overwritten():
+def test_live_values_are_not_overwritten():
     z = U @ V.T
     exprs = [se.exp(z) * (z - T), z, (z + T) * (z - T), 3 * z]
     values = data((4, 3), (4, 2), (3, 2))
@@ -151,7 +151,7 @@ def test_what_is_still_needed_is_not_overwritten():
         np.testing.assert_allclose(result, value)
 
 
-def test_elementwise_code_is_taken_apart():
+def test_elementwise_code_is_split():
     slope = se.gradient((se.tanh(X) ** 2 * T).sum() + se.sigmoid(X * T).sum(), X)
     compute = se.lambdify([X, T], slope)
     assert "np.subtract(1, " in compute.source

@@ -134,7 +134,7 @@ def test_functions_work_in_a_process_that_is_new():
         np.testing.assert_array_equal(slope, expected[1])
 
 
-def test_a_function_says_what_it_takes():
+def test_a_function_shows_its_arguments():
     build, (matrix, point, _) = COMPILED["several"]
     function = build()
     assert str(inspect.signature(function)) == "(A, x, t)"
@@ -146,7 +146,7 @@ def test_a_function_says_what_it_takes():
 
 
 @pytest.mark.parametrize("name", ["_", "self", "function"])
-def test_no_argument_hides_what_a_function_is_a_method_of(name):
+def test_arguments_may_be_named_like_the_function(name):
     tensor = se.TensorSymbol(name, (n,))
     function = pickle.loads(pickle.dumps(se.lambdify([tensor], 2 * tensor)))
     np.testing.assert_array_equal(function(POINT), 2 * POINT)

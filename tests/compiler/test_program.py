@@ -25,7 +25,7 @@ def reprojection(xp, turns, points, camera, point, seen):
     return xp.sum((y[:, :2] / (9 + y[:, 2:]) - seen) ** 2)
 
 
-def test_a_value_shares_with_gradients_what_they_made_of_it():
+def test_a_value_shares_subexpressions_with_its_gradients():
     loss = reprojection(snp, turns, points, camera, point, seen)
     gradients = [se.gradient(loss, turns), se.gradient(loss, points)]
     function = se.lambdify([turns, points, camera, point, seen], [loss, *gradients])

@@ -28,7 +28,7 @@ def string(rng, count):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_what_products_have_in_common_is_told_from_what_looks_alike(seed):
+def test_common_parts_of_products_are_distinguished_from_similar_ones(seed):
     rng = np.random.default_rng(seed)
     data = rng.standard_normal((3, 3, 3))
     exprs, expected = [], []
@@ -51,7 +51,7 @@ def test_a_product_of_equal_operands_is_looked_for_in_few_steps():
     assert [f.value for f in replace_product(columns[:7], known, range(1, 8))] == [1]
 
 
-def test_what_is_there_twice_in_a_product_is_multiplied_once():
+def test_repeated_parts_of_a_product_are_multiplied_once():
     A, B, C = SYMBOLS
     rng = np.random.default_rng(0)
     a, b, c = data = rng.standard_normal((3, 3, 3))
@@ -71,7 +71,7 @@ def test_what_is_there_twice_in_a_product_is_multiplied_once():
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_networks_are_gone_through_from_the_end_where_no_tensor_is_turned(turned):
+def test_networks_are_contracted_from_the_end_without_transposes(turned):
     """Two rows of tensors (left, right, rung), or (right, left, rung)."""
     n = symbols("n", integer=True, positive=True)
     labels = [[(row, c), (row, c + 1), (2, c)] for row in range(2) for c in range(5)]

@@ -420,7 +420,7 @@ def nested(levels):
 
 
 @pytest.mark.parametrize("message", UNSUPPORTED)
-def test_what_has_no_counterpart_is_named(message):
+def test_nodes_without_counterpart_are_named(message):
     with pytest.raises(se.UnsupportedError, match=message):
         UNSUPPORTED[message]()
 

@@ -92,7 +92,7 @@ def test_operands(given, expected):
 
 
 @pytest.mark.parametrize("action", [lambda: X * M, lambda: X / M, lambda: M / X])
-def test_what_may_mean_two_things_is_refused(action):
+def test_ambiguous_expressions_are_refused(action):
     with pytest.raises(se.TensorError, match="entry by entry"):
         action()
 
@@ -274,7 +274,7 @@ def test_exact_numbers_are_written_exactly():
     assert se.to_indexed(tensor, [0]).has(Rational(1, 3))
 
 
-def test_what_says_how_sympy_reads_it():
+def test_objects_with_a_sympy_conversion():
     """An object with a SymPy conversion is read by it, as by sympify."""
     x = se.TensorSymbol("x", 3)
 

@@ -22,7 +22,7 @@ def endless():
             continue
 
 
-def test_what_never_ends_is_stopped(monkeypatch):
+def test_endless_calls_are_stopped(monkeypatch):
     monkeypatch.setattr(tuning, "MAX_SECONDS", 0.05)
     before = signal.getsignal(signal.SIGPROF)
     for _ in range(2):

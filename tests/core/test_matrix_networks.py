@@ -70,7 +70,7 @@ def in_words(index_string, steps):
 
 
 @pytest.mark.parametrize("steps", [PRODUCTS_FIRST, HADAMARD_FIRST], ids=["products", "hadamard"])
-def test_what_has_a_form_has_the_value_of_the_sum(steps):
+def test_forms_have_the_value_of_the_sum(steps):
     rng, data = random.Random(3), np.random.default_rng(3)
     found = 0
     for _ in range(600):
@@ -117,11 +117,11 @@ def test_the_steps_decide_between_forms(index_string, products, hadamard):
 
 @pytest.mark.parametrize("steps", [PRODUCTS_FIRST, HADAMARD_FIRST], ids=["products", "hadamard"])
 @pytest.mark.parametrize("index_string", ["ij,ik,il,jk,jl,kl->", "il,jl,kl,ij,jk,ik->l"])
-def test_what_is_no_matrix_product_has_no_form(index_string, steps):
+def test_other_products_have_no_matrix_form(index_string, steps):
     assert in_words(index_string, steps) is None
 
 
-def test_factors_on_kept_labels_stay_apart():
+def test_factors_on_kept_labels_are_not_merged():
     edges = [("A", ("i", "j")), ("B", ("i", "j")), ("C", ("j", "k")), ("D", ("i",)), ("E", ("i",))]
     network = Network(WORDS, edges, "ij", LENGTHS, WITHOUT_ENTRYWISE_PRODUCTS)
     network.reduce()

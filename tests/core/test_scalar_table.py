@@ -143,7 +143,7 @@ def test_stock_python_code_far_out_and_at_limits():
     assert sympy.pycode(se.softplus(t + 1)).count("math.log1p") == 1
 
 
-def test_numbers_stand_before_what_is_masked():
+def test_numeric_factors_of_masked_values_are_pulled_out():
     w, v = symbols("w v", real=True)
     assert se.masked(w, -2 * v) == -2 * se.masked(w, v)
     assert se.masked(w, 3) == 3 * w

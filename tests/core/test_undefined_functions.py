@@ -61,7 +61,7 @@ def test_derivatives_by_their_names_and_as_sympy_writes_them(make, known):
     assert sympy.simplify(found - make(*known).doit()) == 0
 
 
-def test_what_is_no_derivative_by_an_argument_stays():
+def test_derivatives_by_other_symbols_stay():
     for expr in (Derivative(f(s), f(s)), Derivative(f(s**2, evaluate=False), t, evaluate=False)):
         assert named_derivatives(expr) == expr
     plain = s**2 + f(s)

@@ -186,7 +186,7 @@ def test_functions_of_zeros():
     assert se.pinv(wide) is se.Zeros(3, 2)
 
 
-def test_what_undoes_itself():
+def test_involutions():
     B, T, X = se.TensorSymbol("B", n, n), se.TensorSymbol("T", m, n, n), se.TensorSymbol("X", m, n)
     A, S = se.TensorSymbol("A", n, n), se.TensorSymbol("S", m, n, n)
     assert se.inv(A).subs(A, se.inv(B)) is B

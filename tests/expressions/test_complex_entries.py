@@ -77,7 +77,7 @@ def test_right_values(name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name):
+def test_refusals(name):
     with pytest.raises(se.UnsupportedError, match="complex"):
         REFUSED[name]()
 
@@ -90,7 +90,7 @@ def test_an_expectation_is_differentiated():
     np.testing.assert_allclose(slope, [-2, -6])
 
 
-def test_real_tensors_stay_what_they_are():
+def test_real_tensors_are_unchanged():
     for same in (a.conjugate(), a.real, A.H.T):
         assert same in (a, A)
     assert se.imag(a) == se.Zeros(3)

@@ -56,7 +56,7 @@ def test_static_data_are_mapped_and_listed():
     assert map_data(data, lambda e: e + 1) == ("x", (n + 1, (m + 1, 3)), 2)
 
 
-def test_what_has_axes():
+def test_objects_with_axes():
     scalar = (x @ x) * u
     assert [is_tensor(e) for e in (x, x @ x, u, 3)] == [True, False, False, False]
     assert [order_of(e) for e in (A, x @ x, u, 3)] == [2, 0, 0, 0]

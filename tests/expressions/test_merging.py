@@ -53,7 +53,7 @@ def test_common_positions():
         (se.Selection(4 * n + k, k, 2, n), se.Selection(4 * n + k, 0, 2, n)),
     ],
 )
-def test_what_lengths_decide_is_not_known(first, second):
+def test_properties_that_depend_on_lengths_are_unknown(first, second):
     assert intersect_selectors(first, second) is None
     assert not are_disjoint(first, second)
 

@@ -126,7 +126,7 @@ def test_running_sums_and_products_stay_linear():
     assert MAX_FLATTENED_FACTORS < 70
 
 
-def test_cuts_of_operands_are_views_over_a_dense_core_too():
+def test_slices_of_operands_are_views_over_a_dense_core_too():
     """A slice of X is a transposed view: its trace is the trace of the slice."""
     X = se.TensorSymbol("X", (2, 4))
     product = se.trace(X)
@@ -148,7 +148,7 @@ def test_fifty_operands():
 
 
 @pytest.mark.parametrize("length", [1, 4, 5])
-def test_what_is_flipped_meets_itself_in_the_middle(length):
+def test_flipped_axes_meet_in_the_middle(length):
     flip = se.Delta(length)[::-1]
     assert se.lambdify([], flip.trace())() == length % 2
     assert se.lambdify([], flip.sum())() == length

@@ -258,7 +258,7 @@ def test_growth():
     assert sizes[2] - sizes[1] == 2 * (sizes[1] - sizes[0])
 
 
-def test_what_is_drawn():
+def test_programs_are_drawn():
     program = se.parse_program("declare x 1 expression x *(i,i->) sin(x)")
     dot = se.to_dot(program.graph())
     assert '2 [label="*(i,i→)", penwidth="2"];' in dot
@@ -485,7 +485,7 @@ def test_wrong_declarations(declarations):
         parse("A", declarations)
 
 
-def test_what_only_a_program_can_answer():
+def test_parse_refers_programs_to_parse_program():
     with pytest.raises(se.ParseError, match="parse_program reads it"):
         parse("declare A 2 expression A derivative wrt A")
     assert parse("declare A 2[3,4] expression A").shape == (3, 4)
@@ -585,7 +585,7 @@ def texts(draw, order, depth=3):
 
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 2).flatmap(texts))
-def test_what_is_written_is_read_again(text):
+def test_written_texts_are_parsed_back(text):
     try:
         e = parse(text, SQUARE)
     except se.ParseError:  # a division by zero, a number that is too large
@@ -647,7 +647,7 @@ def test_texts(make, text):
         (se.TensorSymbol("x", 4)[1:3], "no Selection"),
     ],
 )
-def test_what_has_no_text(e, message):
+def test_expressions_without_text(e, message):
     with pytest.raises(se.UnsupportedError, match=message):
         se.to_text(e, "lippmann")
     with pytest.raises(se.TensorError, match="unknown syntax 'fortran'"):

@@ -78,7 +78,7 @@ def test_texts(text, expected):
 
 
 @pytest.mark.parametrize("expected", [e for _, e in TEXTS], ids=str)
-def test_what_is_written_is_read_again(expected):
+def test_written_texts_are_parsed_back(expected):
     again = parse(se.to_text(expected, "ricci"), KNOWN)
     assert again == expected
 
@@ -207,7 +207,7 @@ def test_wrong_declarations():
         (se.TensorSymbol("δ", 2), "no tensor"),
     ],
 )
-def test_what_has_no_text(e, message):
+def test_expressions_without_text(e, message):
     with pytest.raises(se.UnsupportedError, match=message):
         se.to_text(e, "ricci")
 
@@ -242,7 +242,7 @@ def test_any_text_is_read_or_refused(text):
         "c_i = 2 A_i^j C_j^k x_k",
     ],
 )
-def test_what_is_read_is_what_its_text_evaluates_to(text):
+def test_parsed_products_equal_evaluated_texts(text):
     """Products are built as by operators, one factor after the other."""
     n = UNKNOWN[0]
     known = {name: se.TensorSymbol(name, n, n) for name in "AC"}

@@ -60,7 +60,7 @@ def test_every_name_is_there_or_refused(name):
             getattr(snp, name)
 
 
-def test_what_is_refused_is_in_numpy():
+def test_refused_names_are_in_numpy():
     assert set(_BY_NAME) <= set(PUBLIC)
     with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         snp.nothing  # noqa: B018
@@ -146,7 +146,7 @@ def test_slopes_at_special_points():
     assert slope(lambda v: np.power(0.0, v), [1.0, 0.5]) == [0, 0]
 
 
-def test_values_without_what_is_no_number():
+def test_values_without_nan():
     """As NumPy has them, also along rows that have none or nothing else."""
     nan, inf = np.nan, np.inf
     M = se.TensorSymbol("M", 5, 3)
@@ -190,7 +190,7 @@ def test_a_tensor_is_a_list_of_its_pieces(name):
 
 # Some results are nan, of which NumPy warns too.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_quantiles_and_what_is_no_number():
+def test_quantiles_and_nan():
     """As NumPy has them, also of ties and of nothing."""
     nan = np.nan
     rows = np.array([[1, nan, 3, 3], [nan, nan, nan, nan], [2, 5, 1, 1], [4, 5, nan, nan]])

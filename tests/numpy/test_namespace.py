@@ -412,7 +412,7 @@ def test_symbolic_shapes():
         lambda: scipy.special.hyp2f1(1, 2, 3, x),
     ],
 )
-def test_what_isnt_supported_is_refused_or_right(call):
+def test_unsupported_options_are_refused_or_right(call):
     """Never an object array, never an option silently dropped."""
     try:
         result = call()

@@ -53,7 +53,7 @@ def test_parts_are_real():
         se.ComplexTensor(x, se.TensorSymbol("v", 4))
 
 
-def test_what_numpy_asks():
+def test_attributes_that_numpy_reads():
     z = se.ComplexTensor(x, y)
     assert np.shape(z) == snp.shape(z) == (3,)
     assert np.ndim(z) == z.order == 1

@@ -49,7 +49,7 @@ def test_further_vectors_are_refused():
 
 
 @pytest.mark.parametrize("name", ["eig", "eigvals", "matrix_rank"])
-def test_what_has_no_derivative_is_refused_with_the_reason(name):
+def test_functions_without_derivative_are_refused_with_the_reason(name):
     with pytest.raises(se.UnsupportedError, match=f"{name} isn't supported: "):
         getattr(np.linalg, name)(A)
 
@@ -116,7 +116,7 @@ def test_axes_of_length_0_and_1(name, shape):
     assert all(np.isfinite(own).all() for own in found)
 
 
-def test_what_is_computed_together():
+def test_results_computed_together():
     """One decomposition for all of its factors, and only the needed ones."""
     X = se.TensorSymbol("X", (3, 3), symmetric=True)
     values, vectors = se.eigh(X)

@@ -113,7 +113,7 @@ def test_numeric_lengths(name):
     check({**CASES, **KNOWN}[name], (3, 4, 3), (3, 4, 3))
 
 
-def test_what_cannot_be_divided_is_said():
+def test_indivisible_lengths_are_refused():
     x = se.TensorSymbol("x", 5)
     with pytest.raises(se.ShapeError, match="length 5 can't be divided into 2"):
         se.split(x, 2)
@@ -152,7 +152,7 @@ def test_padding_writes_once():
     assert "+=" not in source
 
 
-def test_what_is_stacked_stands_at_places():
+def test_stacked_tensors_are_sums_of_outer_products():
     v, w = se.tensors("v w", 3)
     assert np.stack([v, w], axis=1) == se.outer(v, se.Delta(2)[0]) + se.outer(w, se.Delta(2)[1])
     source = se.lambdify([v, w], np.stack([v, w])).source

@@ -131,7 +131,7 @@ def test_random_products_with_triangles(made):
 
 
 @pytest.mark.parametrize("backend", LIBRARIES)
-def test_what_runs_on_every_backend(backend):
+def test_running_functions_on_every_backend(backend):
     library = LIBRARIES[backend]()
     b = se.TensorSymbol("b", n + 1)
     log, product, extremes = se.logcumsumexp(x), se.cumprod(x), np.array([0, 800.0, -800, 5, -3])
@@ -152,7 +152,7 @@ def test_what_runs_on_every_backend(backend):
 
 
 @pytest.mark.slow
-def test_jax_maps_and_differentiates_what_runs():
+def test_jax_maps_and_differentiates_running_functions():
     """Where weights vanish, branches are chosen so that no unused one makes a derivative nan."""
     jax = jax64()
     f = se.sin(se.logcumsumexp(x)).sum()

@@ -32,7 +32,7 @@ def test_derivatives_are_those_of_jax(mode):
     assert_close(second, np.asarray(jax.hessian(program)(data[x])))
 
 
-def test_it_stays_what_it_is():
+def test_it_is_kept_by_derivatives_and_simplification():
     assert se.diff(se.stop_gradient(x), x) == se.Zeros(3, 3)
     assert se.diff(se.stop_gradient(t) * t, t) == se.stop_gradient(t)
     assert se.stop_gradient(2) == 2

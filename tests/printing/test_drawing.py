@@ -290,7 +290,7 @@ def test_bad_input():
             se.to_dot(wrong)
 
 
-def test_draw_says_what_is_missing(monkeypatch):
+def test_draw_names_the_missing_program(monkeypatch):
     monkeypatch.setitem(sys.modules, "graphviz", None)
     with pytest.raises(se.UnsupportedError, match=r"pip install 'sympy_einsum\[draw\]'"):
         se.draw(x)
@@ -393,7 +393,7 @@ def test_examples_hold_with_and_without_graphviz(dot):
 
 
 @pytest.mark.parametrize("kind", ["graph", "network"])
-def test_draw_gives_what_a_notebook_shows(kind, dot):
+def test_draw_returns_an_object_that_notebooks_show(kind, dot):
     graphviz = pytest.importorskip("graphviz")
     if dot == "absent":
         with pytest.raises(se.UnsupportedError, match="dot, which isn't on the path"):

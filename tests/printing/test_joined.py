@@ -115,7 +115,7 @@ SIZES = {n: 4, m: 2}
 
 
 @pytest.mark.parametrize(("e", "expected"), FORMULAS, ids=lambda part: str(part)[:60])
-def test_formulas_show_what_is_put_together(e, expected):
+def test_formulas_show_joined_tensors(e, expected):
     if expected is not None:
         assert se.latex(e) == expected
     rng = np.random.default_rng(2)

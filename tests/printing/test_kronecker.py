@@ -90,7 +90,7 @@ def test_formulas_and_values(y, by, formula, value):
         assert_close(result, value)
 
 
-def test_what_has_no_such_form_is_reshaped():
+def test_reshapes_without_another_form():
     y = se.softmax(X, axis=1)
     matrix = se.to_kronecker(se.diff(y, X), 2)
     assert matrix.shape == (n * p, n * p)

@@ -379,7 +379,7 @@ def test_index_letters_avoid_names():
     assert se.latex(B[:, i], notation="index") == "B_{j,i}"
 
 
-def test_index_letters_avoid_what_stands_around():
+def test_index_letters_avoid_printed_lengths():
     """Nor that of a length printed in it, by our printers and SymPy's."""
     i, j = symbols("i j", integer=True, positive=True)
     cube = tensor("T", i, j, 3)
@@ -395,7 +395,7 @@ def test_index_letters_avoid_what_stands_around():
 
 
 @pytest.mark.slow
-def test_big_graphs_are_told_with_names():
+def test_big_graphs_are_printed_with_names():
     """A text grows with the graph, not with the number of paths; nothing is left out."""
     shared = x
     for _ in range(60):
@@ -542,7 +542,7 @@ def test_names_are_typeset_as_sympy_does():
 
 
 @pytest.mark.parametrize("name", ["x_1", "h_2", "theta_0", "x_*"])
-def test_indices_are_kept_apart_from_that_of_the_name(name):
+def test_indices_are_distinct_from_that_of_the_name(name):
     shown = sympy.latex(sympy.Symbol(name))
     A = se.TensorSymbol(name, n, n)
     assert se.latex(A, notation="index") == f"({shown})_{{ij}}"

@@ -52,7 +52,7 @@ TYPED = {
 
 
 @pytest.mark.parametrize(("text", "expected"), TYPED.items())
-def test_what_is_typed_is_printed(text, expected):
+def test_input_is_printed_back(text, expected):
     e = eval(text, {**vars(se), **globals()})
     assert str(e) == text
     assert eval(str(e), {**vars(se), **globals()}) is e

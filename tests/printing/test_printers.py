@@ -102,7 +102,7 @@ SAME = [
 
 
 @pytest.mark.parametrize("text", SAME)
-def test_what_is_typed_is_printed(text):
+def test_input_is_printed_back(text):
     assert str(eval(text, {**TYPED, **NAMES})) == text
 
 

@@ -124,14 +124,14 @@ def test_functions_are_read_and_never_called():
         ("pass", "returns nothing"),
     ],
 )
-def test_what_is_not_read_says_what_to_write(body, message):
+def test_unsupported_syntax_names_its_replacement(body, message):
     with pytest.raises(se.ParseError, match=message) as error:
         se.parse_python(f"import numpy as np\ndef f(x):\n    {body}\n", shapes={"x": 3})
     assert "at line" in str(error.value)
     assert error.value.text.splitlines()[1] == "def f(x):"
 
 
-def test_arrays_that_are_changed_in_their_place():
+def test_arrays_changed_in_place():
     text = (
         "def f(x):\n    y = np.zeros((3, 3))\n    for i in range(3):\n        y[i, i] = x[i] ** 2\n"
         "    y[1:, 0] += x[:2]\n    y[-1] *= x[0]\n    y -= 1\n"

@@ -35,7 +35,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_derivatives_of_what_was_read_back(name):
+def test_derivatives_of_parsed_programs(name):
     argument, body = BODIES[name]
     source = f"import numpy as np\nimport sympy_einsum\ndef f({argument}):\n    return {body}"
     read = se.parse_python(source, shapes={argument: SHAPES[argument]})
@@ -97,7 +97,7 @@ def test_checks_of_arguments_are_read_over(name):
         ("array = array.long() if", "array = array + 1 if"),
     ],
 )
-def test_what_only_looks_like_a_check_is_refused(old, new):
+def test_false_checks_are_refused(old, new):
     text = se.codegen(*CHECKED["lengths"])
     assert text.count(old) == 1
     with pytest.raises(se.ParseError, match="Try isn't read"):

@@ -50,7 +50,7 @@ WRONG = [
 @pytest.mark.parametrize(("rules", "rule"), WRONG)
 # Some equations don't hold since one side isn't defined.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_what_a_rule_is_not_for(rules, rule):
+def test_wrong_equations_are_not_made(rules, rule):
     """An equation that doesn't hold isn't applied."""
     one, other = (as_operand(eval(text, dict(LETTERS))) for text in rule.wrong.split(" = "))
     assert getattr(one, "shape", ()) == getattr(other, "shape", ())

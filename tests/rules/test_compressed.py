@@ -121,7 +121,7 @@ def value(expr, lengths=LENGTHS):
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_what_is_found(name):
+def test_recognised_structure(name):
     H, pattern, core = FOUND[name]
     found = se.compress(H)
     assert found.pattern == pattern
@@ -141,7 +141,7 @@ def test_the_dense_tensor_is_the_same_node(name):
 
 
 @pytest.mark.parametrize("name", DENSE)
-def test_what_is_dense_is_refused(name):
+def test_dense_tensors_are_refused(name):
     with pytest.raises(se.UnsupportedError, match=r"no axes that are equal in all.*one by one"):
         se.compress(DENSE[name])
 
@@ -214,7 +214,7 @@ def test_wrong_operands():
         ("a block that isn't square", "n rows a and k columns b"),
     ],
 )
-def test_what_has_no_solution(name, message):
+def test_systems_without_solution(name, message):
     H = FOUND[name][0]
     with pytest.raises(se.UnsupportedError, match=message):
         se.compress(H).solve(se.TensorSymbol("b", H.shape[: H.order // 2]))

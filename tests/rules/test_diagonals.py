@@ -96,7 +96,7 @@ def test_singular_diagonals(entries, backend):
         np.testing.assert_allclose(library.back(result), expected, rtol=1e-6)
 
 
-def test_what_is_under_the_delta_of_a_hessian_is_computed_alone():
+def test_cores_of_diagonal_hessians_are_computed_alone():
     k = symbols("k", integer=True, positive=True)
     M, U, V = (
         se.TensorSymbol(name, shape)

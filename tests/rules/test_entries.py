@@ -65,7 +65,7 @@ def test_choices_without_a_default_are_nan_outside_of_their_branches(name, backe
 
 
 @pytest.mark.parametrize("name", WITHOUT_DEFAULT)
-def test_cut_choices_compile_like_whole_ones(name):
+def test_sliced_choices_compile_like_whole_ones(name):
     columns = se.TensorSymbol("z", len(POINTS), 2)
     expr = se.elementwise(lambda v: WITHOUT_DEFAULT[name].subs(T, v), columns)
     data = np.column_stack([POINTS, POINTS + 0.1])
@@ -89,7 +89,7 @@ U = se.TensorSymbol("U", 4, 5, 6)
     [U[1:-1, 2:, 1:], U[1:, :, 0], U[0, ::-1, 1:], U[:, 1, :-1]],
     ids=str,
 )
-def test_functions_of_slices_lie_as_what_is_sliced(part):
+def test_functions_of_slices_keep_the_axis_order(part):
     """U[1:]**3 isn't (U[1:].T**3).T, and both have one form."""
     function = se.simplify(se.sinh(part))
     assert str(function) == f"sinh({part})"

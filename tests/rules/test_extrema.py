@@ -40,14 +40,14 @@ def test_values_and_derivatives(name, axis):
         np.testing.assert_allclose(one, other)
 
 
-def test_what_is_constant_along_all_of_them():
+def test_constants_along_all_axes():
     assert se.simplify(snp.max(T + x[:, None, None], axis=(1, 2))) == snp.max(T, axis=(1, 2)) + x
     both = snp.max(x[:, None] + se.Zeros(m, n) + 2 * x[:, None], axis=1)
     values = np.array([1.0, -2.0])
     np.testing.assert_array_equal(se.lambdify([x, y], both)(values, np.ones(3)), 3 * values)
 
 
-def test_what_is_constant_in_another_function_stays():
+def test_constants_inside_other_functions_stay():
     B = se.TensorSymbol("B", (m, k))
     f = snp.max(snp.maximum(A + B, x[:, None]), axis=1)
     assert constant_in_extremum(f, ()) is None

@@ -227,7 +227,7 @@ def test_gradients_of_nested_choices():
 
 
 @pytest.mark.slow
-def test_simplified_gradients_of_what_is_shared_grow_too():
+def test_simplified_gradients_of_shared_nodes_grow_linearly():
     def work(e):
         se.gradient(e.sum(), A, simplify=True)
 
@@ -235,7 +235,7 @@ def test_simplified_gradients_of_what_is_shared_grow_too():
     assert large <= GROWTH * small + CONSTANT
 
 
-def test_what_terms_have_in_common_is_pulled_out_at_once():
+def test_common_factors_of_terms_are_pulled_out_at_once():
     a, b, c, d = fresh(4, 1)
     result, steps = se.simplify(a * b * c * x + a * b * c * d, trace=True)
     assert result == se.einsum(*[v for t in (a, b, c, d + x) for v in (t, [0])], [0])
@@ -244,7 +244,7 @@ def test_what_terms_have_in_common_is_pulled_out_at_once():
     assert se.simplify(a * b + a * b * c).operands[0] in (a, b)
 
 
-def test_what_a_large_graph_shares_is_squared_whole():
+def test_shared_nodes_of_large_graphs_are_squared_whole():
     h = squares(20).sum()
     gradient, raw = (se.gradient(h, A, simplify=wanted) for wanted in (True, False))
     assert len(str(gradient)) < len(str(raw))

@@ -49,7 +49,7 @@ def test_construction(built, known):
     [abs(x), se.sign(x), se.sign(z), (x**3) ** Rational(1, 3), abs(x * y), se.log(x**2)],
     ids=str,
 )
-def test_what_is_not_known_stays(e):
+def test_unknown_cases_stay(e):
     assert isinstance(e, se.Elementwise)
 
 

@@ -338,7 +338,7 @@ def test_a_product_that_others_use_stays_shared():
         pytest.param(se.matrix_power(se.outer(x, y), p), id="a power of a product"),
     ],
 )
-def test_what_would_be_dearer_stays(expr):
+def test_costlier_rewrites_are_not_made(expr):
     assert cost([se.simplify(expr)]) <= cost([expr])
     assert_equal_values(expr, se.simplify(expr))
     assert not se.simplify(expr).has(se.Zeros)
@@ -527,7 +527,7 @@ def test_a_quotient_by_a_diagonal_is_none_by_the_matrix():
     assert se.simplify(e) == se.simplify(A.sum(axis=0) / A.diagonal())
 
 
-def test_a_quotient_with_what_others_need_stays():
+def test_a_quotient_with_an_index_used_elsewhere_stays():
     """A summed index that occurs elsewhere is no part of the denominator."""
     e = se.einsum("ij,j,i,jk->ik", A, x, 1 / (A @ x), B)
     assert se.simplify(e) == e

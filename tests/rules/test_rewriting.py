@@ -55,7 +55,7 @@ def tried(monkeypatch):
 
 
 @pytest.mark.parametrize("before", [before for _, before, _ in CASES + EXPANDED], ids=str)
-def test_a_rule_that_lacks_what_it_needs_does_nothing(before, monkeypatch):
+def test_a_rule_without_its_features_is_not_tried(before, monkeypatch):
     search = Run._apply_rules
 
     def tried(self, node):
@@ -103,14 +103,14 @@ def test_the_surroundings_of_a_node_are_no_part_of_it():
     assert str(se.simplify(alone)) == fresh[0]
 
 
-def test_what_a_run_has_been_at_is_simplified_again():
+def test_intermediate_forms_are_simplified_again():
     """An intermediate form of a node is a node of its own afterwards."""
     A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
     both = [A.inv() @ (A @ se.log(se.exp(x))), A.inv() @ (A @ x)]
     assert se.simplify(both) == [x, x]
 
 
-def test_what_nodes_remember_keeps_no_node_alive():
+def test_memories_of_nodes_keep_no_node_alive():
     x = se.TensorSymbol("x_forgotten", 5)
     node = se.exp(se.log(x * x) + x).sum() * x
     image = se.simplify(node)

@@ -103,7 +103,7 @@ def test_nothing_of_the_size_of_the_sum_is_computed():
     assert "[:, None]" not in f.source
 
 
-def test_what_may_cancel_exactly_stays_together():
+def test_exact_cancellations_are_preserved():
     means = outer(u, se.Ones(n))
     (apart,) = distribute_scalar_contractions([((X - means - outer(u, v)) * M).sum()])
     assert sums_in(apart) == {X - means}

@@ -23,13 +23,13 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_functions_and_sums_are_cut_before(name):
+def test_slices_are_pushed_through_functions_and_sums(name):
     before, after = CASES[name]
     (found,) = push_slices_down([before])
     assert found == after
 
 
-def test_what_is_needed_whole_is_cut_afterwards():
+def test_shared_operands_are_sliced_afterwards():
     whole = se.exp(X)
     assert push_slices_down([whole[0], whole.sum()]) == [whole[0], whole.sum()]
     assert push_slices_down([whole[0] @ whole[1]])[0] == whole[0] @ whole[1]
@@ -63,7 +63,7 @@ def test_an_entry_takes_no_memory():
     assert peak < data.nbytes / 10
 
 
-def test_sums_of_entries_and_zeros_beside_them_are_no_cuts():
+def test_sums_of_entries_and_zero_padding_are_no_slices():
     """cos(0) isn't 0, and the cosine of a sum isn't the sum of cosines."""
     w = se.TensorSymbol("w", 6)
     windows, placed = se.Positions(8, 0, (1, 1), (6, 3)), se.Delta(8)[1:-1]

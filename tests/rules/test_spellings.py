@@ -55,7 +55,7 @@ def test_numpys_names_are_at_hand(name):
     )
 
 
-def test_what_is_public_is_no_module_in_disguise():
+def test_public_names_are_no_modules():
     """``se.reshape(…)`` must not raise "'module' object is not callable"."""
     modules = {name for name in dir(se) if inspect.ismodule(getattr(se, name))}
     functions = {name for name, value in vars(snp).items() if inspect.isfunction(value)}
@@ -126,7 +126,7 @@ def test_an_empty_list_of_labels():
 
 
 @pytest.mark.parametrize("labels", ["ij", [0.5, 1], [True, None], [Symbol("i"), 1], None, 3, X])
-def test_what_is_no_list_of_labels(labels):
+def test_invalid_lists_of_labels(labels):
     with pytest.raises(se.TensorError, match="einsum takes an index string first"):
         se.einsum(X, labels, x, [1], [0])
 
@@ -136,7 +136,7 @@ def test_what_is_no_list_of_labels(labels):
     [True, np.True_],
     ids=repr,
 )
-def test_what_is_no_index_is_refused_by_name(index):
+def test_invalid_indices_are_refused_by_name(index):
     with pytest.raises(se.TensorError, match="indexed by integers, integer symbols, slices"):
         x[index]
 
@@ -254,12 +254,12 @@ def test_arrays_that_do_not_fit():
 
 
 @pytest.mark.parametrize("arguments", [(), (3,), (x,), ("x", 3), (x, "3"), ([x, y, v],), (1, 2, 3)])
-def test_what_subs_takes(arguments):
+def test_subs_refuses_wrong_arguments(arguments):
     with pytest.raises(se.TensorError, match="subs takes"):
         (x @ x).subs(*arguments)
 
 
-def test_solvers_are_told_that_tensors_are_no_unknowns():
+def test_solvers_refuse_tensors_as_unknowns():
     with pytest.raises(se.ShapeError, match=r"solve.*inv\(A\) @ y"):
         sp.solve(X @ x - y, x)
 

@@ -539,7 +539,7 @@ def test_forms(expr, expected):
         (t**u * sympy.cos(u) / t, (2.0, 3.0), 4 * np.cos(3)),
     ],
 )
-def test_what_slopes_of_powers_are_made_of(expr, point, expected):
+def test_parts_of_derivatives_of_powers(expr, point, expected):
     assert se.lambdify([t, u], expr)(*point) == pytest.approx(expected)
 
 

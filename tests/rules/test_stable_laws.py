@@ -410,7 +410,7 @@ SHARED = {
 
 
 @pytest.mark.parametrize("name", SHARED)
-def test_digits_of_what_others_share(name):
+def test_accuracy_of_shared_subexpressions(name):
     """A value is as accurate beside expressions that share a part with it as it is alone."""
     f, others, point, function = SHARED[name]
     with mpmath.workdps(60):

@@ -172,7 +172,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("e", WRONG, ids=str)
-def test_what_looks_like_it_stays_right(e):
+def test_similar_expressions_stay_right(e):
     for found in (se.simplify(e), rewriting.Run(table.EXPANDED).result(e)):
         np.testing.assert_allclose(value(found), value(e), rtol=1e-9, atol=1e-11)
 

@@ -192,7 +192,7 @@ z = se.TensorSymbol("z", OTHER)
         lambda: se.TensorSymbol("B", n, OTHER).trace(),
     ],
 )
-def test_symbols_of_one_name_are_told_apart(made):
+def test_symbols_of_one_name_are_distinguished(made):
     with pytest.raises(se.ShapeError, match=r"Symbol\('n'\) and Symbol\('n', integer=True.*\) are"):
         made()
 

@@ -31,7 +31,7 @@ rng = np.random.default_rng(3)
 )
 @pytest.mark.parametrize("check", [True, False])
 @pytest.mark.parametrize("order", [1, -1])
-def test_lengths_are_found_from_what_they_are_part_of(tensor, others, shapes, check, order):
+def test_lengths_are_solved_from_sums_of_lengths(tensor, others, shapes, check, order):
     arguments = [tensor, *others]
     arrays = [rng.standard_normal(shape) for shape in shapes]
     function = se.lambdify(arguments[::order], [tensor.mean(), tensor.sum()], check=check)

@@ -72,7 +72,7 @@ def test_length_and_pieces():
         x.tolist()
 
 
-def test_an_expression_is_true_whatever_its_length():
+def test_an_expression_is_truthy_for_any_length():
     empty, one = se.TensorSymbol("z", 0), se.TensorSymbol("x", 1)
     assert empty
     assert one
@@ -127,7 +127,7 @@ AS = [[A2[i, j] for j in range(2)] for i in range(2)]
 @pytest.mark.parametrize(
     "kind", [sympy.Array, sympy.MutableDenseNDimArray, sympy.ImmutableSparseNDimArray]
 )
-def test_stock_arrays_take_tensors_apart(kind, value, entries):
+def test_stock_arrays_unpack_tensors(kind, value, entries):
     assert kind(value).tolist() == entries
 
 

@@ -79,7 +79,7 @@ ORDERED = [
 
 @pytest.mark.parametrize("ordered", ORDERED, ids=str)
 @pytest.mark.parametrize("tensor", [x, A, T], ids=str)
-def test_what_does_not_commute_is_no_entry(ordered, tensor):
+def test_noncommutative_objects_are_no_entries(ordered, tensor):
     """It would be reordered among entries, or be taken for a scalar."""
     for made in (
         lambda: ordered * tensor,
@@ -95,7 +95,7 @@ def test_what_does_not_commute_is_no_entry(ordered, tensor):
 
 
 @pytest.mark.parametrize("ordered", ORDERED, ids=str)
-def test_scalars_stand_beside_what_does_not_commute(ordered):
+def test_scalars_multiply_noncommutative_objects(ordered):
     """In the order of SymPy's own products."""
     assert f * ordered == ordered * f
     assert (f * ordered * P).subs(f, t) == t * ordered * P

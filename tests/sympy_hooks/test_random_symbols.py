@@ -199,7 +199,7 @@ def test_entries_of_matrix_symbols_are_those_of_tensors():
     ],
     ids=str,
 )
-def test_what_is_no_scalar_is_refused(value):
+def test_nonscalars_are_refused(value):
     """Vectors, functions and what doesn't commute stand in no tensor."""
     for made in (
         lambda: x * value,

@@ -32,7 +32,7 @@ A, B, T = se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, n), se.TensorSymbo
         lambda f: se.inv(f(A)),
     ],
 )
-def test_a_function_is_replaced_wherever_it_stands(old, new, make):
+def test_a_function_is_replaced_everywhere(old, new, make):
     assert make(se.exp).replace(old, new) == make(se.cos)
 
 
@@ -80,7 +80,7 @@ def test_parts_of_functions_are_replaced():
         (A @ x, sp.Wild("w") ** 2, "patterns with Wild"),
     ],
 )
-def test_what_replace_does_not_find_is_refused(expr, query, told):
+def test_unmatched_queries_of_replace_are_refused(expr, query, told):
     with pytest.raises(se.UnsupportedError, match=told):
         expr.replace(query, lambda *arguments, **named: x)
 
@@ -115,7 +115,7 @@ def test_functions_are_rewritten_wherever_they_stand(rule, expr, kind):
     np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
-def test_only_what_is_named_is_rewritten():
+def test_only_named_functions_are_rewritten():
     found = (se.tanh(x) + se.sinh(x)).rewrite(sp.tanh, sp.exp)
     assert found.has(sp.sinh)
     assert not found.has(sp.tanh)

@@ -100,7 +100,7 @@ def test_sums_of_tensors_are_tensors(given, expected):
     assert_close(value(given()), value(expected))
 
 
-def test_sums_that_cannot_be_taken_apart_are_refused():
+def test_sums_that_cannot_be_split_are_refused():
     with pytest.raises(se.UnsupportedError, match="no Sum over k of the tensor"):
         sp.Sum(se.exp(k * x), (k, 1, 3))
     with pytest.raises(se.UnsupportedError, match="no Product over k of the tensor"):
@@ -112,7 +112,7 @@ def test_sums_that_cannot_be_taken_apart_are_refused():
             kind(t * b, (x, 0, 1))
 
 
-def test_doit_evaluates_what_stands_in_scalars():
+def test_doit_evaluates_parts_of_scalars():
     inner = sp.Integral(sp.exp(-u * t), (t, 0, 1))
     assert (inner * x).doit().shape == (n,)
     assert not (inner * x).doit().has(sp.Integral)
@@ -298,7 +298,7 @@ def test_differential_equations():
     assert_close(value(solution.diff(t).subs("C1", 1)), value((line * solution).subs("C1", 1)))
 
 
-def test_what_has_no_series_says_so():
+def test_functions_without_series_are_refused():
     with pytest.raises(NotImplementedError, match="SymPy's stand-in for the variable"):
         se.exp(t * x).sum().series(t, 0, 2)
 

@@ -299,7 +299,7 @@ def test_stock_lambdify_takes_lengths_as_arguments():
 
 
 @pytest.mark.parametrize("library", ["jax", "cupy", "torch", "mpmath"])
-def test_stock_lambdify_says_what_writes_for_other_libraries(library):
+def test_stock_lambdify_names_the_compiler_for_other_libraries(library):
     pytest.importorskip(library)
     for e in (se.exp(x), x @ x, t * se.Ones(3), sin(x @ x)):
         with pytest.raises(se.UnsupportedError, match=r"use sympy_einsum\.lambdify\(args, expr"):

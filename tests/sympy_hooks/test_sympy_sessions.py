@@ -63,7 +63,7 @@ def test_christoffel_symbols():
 
 
 @pytest.mark.parametrize("name", [f"n{k}" for k in range(12)])
-def test_likelihoods_are_maximised_whatever_the_length_is_called(name):
+def test_likelihoods_are_maximised_for_any_name_of_a_length(name):
     """SymPy's solve differentiates by all symbols, in an order that depends on their names."""
     count = symbols(name, integer=True, positive=True)
     y = se.TensorSymbol("y", count)
@@ -94,7 +94,7 @@ def test_conditions_of_optimality():
     )
 
 
-def test_derivatives_by_entries_as_sympys_matrices_ask_for_them():
+def test_derivatives_by_entries_for_sympys_matrices():
     jacobian = Matrix([x[0] ** 2, x[1] * x[0]]).jacobian([x[0], x[1]])
     assert jacobian == Matrix([[2 * x[0], 0], [x[1], x[0]]])
     hessian = sympy.hessian(x[0] ** 2 * x[1], [x[0], x[1]])

@@ -699,7 +699,7 @@ def test_cupy_code_on_numpy(name):
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_cupy_code_imports_and_defines_what_it_uses(name):
+def test_cupy_code_imports_and_defines_its_names(name):
     source = _cupy_source(arguments_of(EXPRESSIONS[name]), EXPRESSIONS[name])
     tree = ast.parse(source)
     known = set(dir(builtins))

@@ -68,13 +68,13 @@ def test_results_that_are_the_arguments_are_not_written_over():
         assert not np.may_share_memory(one, given)
 
 
-def test_what_does_not_work_entry_by_entry_is_an_error():
+def test_functions_that_are_not_entrywise_raise():
     function = se.lambdify(x, f(x), functions={"f": np.sum})
     with pytest.raises(se.ShapeError, match=r"for f has made an array of shape \(\) of \(3,\)"):
         function(VECTOR)
 
 
-def test_what_is_missing_is_named():
+def test_missing_parts_are_named():
     with pytest.raises(se.UnsupportedError, match="the function f' has no numerical code"):
         se.lambdify(x, se.gradient(f(x).sum(), x), functions={"f": np.sin})
     with pytest.raises(se.UnsupportedError, match="the function f has no numerical code"):

@@ -82,7 +82,7 @@ def test_sums_over_first_axis_read_rows():
     assert lines.index("for i0 in range(m):") < lines.index("for i1 in range(n):")
 
 
-def test_loops_use_names_of_what_comes_before_them_only():
+def test_loops_use_only_names_defined_before_them():
     """A value read after an inner loop is read again where the outer loop continues."""
     given = [x, se.TensorSymbol("z", n), se.TensorSymbol("W", (2, 2))]
     gradients = se.gradient((given[2] * np.corrcoef(*given[:2])).sum(), given[:2])
@@ -93,7 +93,7 @@ def test_loops_use_names_of_what_comes_before_them_only():
     compared(function, se.lambdify(given, exprs), *values)
 
 
-def test_what_depends_on_outer_axes_is_computed_there():
+def test_values_of_outer_axes_are_computed_outside():
     lines = kernel_lines(se.einsum("i,ij->ij", se.exp(y), A), y, A)
     depth = {line.strip(): len(line) - len(line.lstrip()) for line in lines}
     (exponential,) = [line for line in depth if "= exp(" in line]
@@ -216,7 +216,7 @@ def test_arguments_stay_and_results_are_new():
 # --- what there isn't -----------------------------------------------------------------------------
 
 
-def test_entries_of_an_array_are_told_apart_whatever_the_order_of_its_axes():
+def test_entries_of_an_array_are_distinguished_in_any_axis_order():
     """X[i, :, j] and X[j, :, i] in one loop, of an array in Fortran order."""
     points = se.TensorSymbol("points", (n, 3))
     differences = points[:, None] - points[None]

@@ -50,7 +50,7 @@ def test_back():
 
 
 @pytest.mark.parametrize("length", [1, 8])
-def test_cut_and_filled_up(length):
+def test_truncation_and_padding(length):
     P, Q = (se.TensorSymbol(name, (2, 5)) for name in "PQ")
     z = se.ComplexTensor(P, Q)
     there, back = snp.fft.fft(z, length), snp.fft.irfft(z, length)

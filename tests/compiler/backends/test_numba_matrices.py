@@ -44,7 +44,7 @@ def test_products():
             compared(function, products, values, rtol)
 
 
-def test_arrays_that_lie_otherwise_are_turned():
+def test_arrays_in_other_orders_are_transposed():
     """A step of the Kalman filter has such an array."""
     (case,) = [case for case in CASES if case.name.startswith("Kalman")]
     function = se.lambdify(*case.build(), "numba")

@@ -213,7 +213,7 @@ def test_every_keyword_and_builtin_can_name_an_argument():
         assert_close(se.lambdify([tensor], se.exp(tensor))(np.zeros(2)), np.ones(2))
 
 
-def test_many_arguments_with_similar_names_stay_apart():
+def test_many_arguments_with_similar_names_stay_distinct():
     """x, x_, _x, X_1, ... and letters that NFKC makes equal."""
     names = ["x", "x_", "_x", "x_1", "x1", "X", "x!", "x?", "x'", "np", "t", "e"]
     names += ["\ufb01", "fi", "\u212a", "K"]

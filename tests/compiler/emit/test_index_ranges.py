@@ -141,7 +141,7 @@ def test_random_ranges(seed):
     np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_what_is_never_negative_isnt_asked():
+def test_nonnegative_values_are_not_tested():
     n = symbols("n", integer=True, positive=True)
     x = se.TensorSymbol("x", n + 2)
     assert "n + 1 >= 0" not in se.codegen([x], x[-1] * x[:n].sum())

@@ -251,7 +251,7 @@ def test_every_backend_has_a_method_for_every_row(name, backend):
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_rows_know_what_shares_memory(name):
+def test_rows_know_which_results_share_memory(name):
     plan, data = plan_of(name)
     if name in ("argument", "scalar") or OPS[name].is_written:
         return
@@ -265,7 +265,7 @@ def test_rows_know_what_shares_memory(name):
 
 
 @pytest.mark.parametrize("name", OPS)
-def test_bodies_are_what_is_done_to_an_entry(name):
+def test_bodies_are_functions_of_an_entry(name):
     plan, data = plan_of(name)
     op = OPS[name]
     if op.body is None:
@@ -412,7 +412,7 @@ def emitted_names():
                     )
 
 
-def test_what_is_emitted_has_a_row():
+def test_emitted_instructions_have_a_row():
     names = set(emitted_names())
     assert len(names) > 20
     assert names <= set(OPS)

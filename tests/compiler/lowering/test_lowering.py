@@ -193,7 +193,7 @@ def test_large_constants_are_named_and_small_ones_written_out():
     np.testing.assert_array_equal(scaled, [1.0, np.inf])
 
 
-def test_long_scalar_sums_and_products_are_cut():
+def test_long_scalar_sums_and_products_are_split():
     names = sympy.symbols("u0:3000")
     x = se.TensorSymbol("x", (3,))
     for long in (sympy.Add(*names), sympy.Mul(*names)):
@@ -218,7 +218,7 @@ def test_a_weighted_gram_product_needs_both_matrices_on_one_axis():
         np.testing.assert_allclose(function(*data), expected, atol=1e-12)
 
 
-def test_what_is_constant_along_the_same_axes_is_added_and_divided_first():
+def test_terms_constant_along_shared_axes_are_combined_first():
     A, a, b = se.TensorSymbol("A", (n, n)), se.TensorSymbol("a", (n,)), se.TensorSymbol("b", (n,))
     rng = np.random.default_rng(0)
     data = [rng.standard_normal(shape) for shape in ((3, 3), 3, 3)]
@@ -295,7 +295,7 @@ def test_positions_of_which_others_have_picked_some_arent_positions():
     np.testing.assert_allclose(function(value, 3, weights), expected)
 
 
-def test_what_is_placed_may_be_constant_along_axes():
+def test_padded_values_may_be_constant_along_axes():
     x = se.TensorSymbol("x", (5, 3))
     pair = snp.stack([x, x])
     wide = snp.concatenate([snp.concatenate([pair, pair], axis=1)] * 3, axis=2)
@@ -319,7 +319,7 @@ def test_a_long_sum_keeps_the_transpose_of_a_sum_in_it():
     np.testing.assert_allclose(se.lambdify(X, total)(*data), expected)
 
 
-def test_what_is_written_among_zeros_may_be_constant_along_axes_of_a_sum():
+def test_padded_values_may_be_constant_along_axes_of_a_sum():
     """Rows of length one, in another order: the mean doesn't change."""
     X = se.TensorSymbol("X", (n, n))
     rows = (X, se.roll(X, 1, axis=0))
@@ -360,7 +360,7 @@ def test_diagonals_with_other_steps_are_added():
     np.testing.assert_array_equal(se.lambdify([x, z], sum(rows[1:], rows[0]))(a, c), expected)
 
 
-def test_a_sum_of_parts_that_is_placed_itself_is_written_part_by_part():
+def test_a_padded_sum_of_parts_is_written_part_by_part():
     """No column is built before it is written."""
     X, v = se.TensorSymbol("X", (m, n)), se.TensorSymbol("v", (n + 2,))
     f = snp.sum((X @ v[:-2] + v[-2]) ** 2) * se.exp(v[-1])
@@ -410,7 +410,7 @@ def test_shares_are_divided_where_there_are_fewest():
     np.testing.assert_allclose(shares, softmax(matrix, axis=0) @ vector)
 
 
-def test_a_diagonal_of_what_lies_in_any_order_is_written_to():
+def test_diagonals_of_arrays_in_any_order_are_written_to():
     namespace = {"np": np}
     exec(NumpyBackend.helper("diagonal_in").text, namespace)
     given = np.arange(64.0).reshape(8, 8)
@@ -435,7 +435,7 @@ def test_numbers_scale_the_smallest_factor_of_a_long_product():
     assert [len(step.shape) for step in scaled] == [1]
 
 
-def test_numbers_leave_alone_what_is_there_twice():
+def test_numbers_leave_repeated_operands_alone():
     """The halves of an outer product of a long product with itself."""
     half = "ab,b,bc,c,cd,d,de,e"
     other = half.translate(str.maketrans("abcde", "ABCDE"))

@@ -110,7 +110,7 @@ def compiled_values(plan, arguments, products):
     return compiled(plan, list(arguments))(*arguments.values())
 
 
-def test_what_others_have_computed_is_taken_from_there():
+def test_earlier_results_are_reused():
     """One chain in three products: its inner product is computed once."""
     products = Products([2, 3, 4, 5, 1, 0][:5], symbolic=True)
     generator = random.Random(0)

@@ -71,7 +71,7 @@ def test_gradient_of_steps():
         (x / 2 + y / 2 + z / 2, x + y + z + Rational(1, 3) * goal, 2),
     ],
 )
-def test_what_is_a_part(part, whole, operands):
+def test_recognised_parts(part, whole, operands):
     found = with_partial_sums([se.exp(part), se.sin(whole)])[1].operands[0]
     assert len(found.operands) == operands
     values = np.random.default_rng(1).integers(1, 9, size=(4, 5))

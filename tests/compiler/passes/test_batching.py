@@ -28,7 +28,7 @@ def test_rows_at_equal_distances_are_a_slice():
     assert found.source.count("np.array([") == 1
 
 
-def test_what_one_row_needs_of_another_stays_in_order():
+def test_dependent_rows_stay_in_order():
     """A matrix that depends on a row's product is multiplied after it."""
     first = se.tanh(U @ S[0])
     V = se.outer(first, x)

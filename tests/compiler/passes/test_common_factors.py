@@ -37,7 +37,7 @@ def test_products_that_are_needed_elsewhere_too_are_added():
         ((Rational(1, 3), Rational(-1, 3), 0), "(x - y)"),
     ],
 )
-def test_a_number_is_multiplied_once_whatever_its_sign(numbers, expected):
+def test_a_number_is_multiplied_once_with_either_sign(numbers, expected):
     terms = [c * own for c, own in zip(numbers, (x, y, z), strict=True) if c]
     function = compiled(sum(terms[1:], terms[0]), optimize=False)
     assert expected in function.source

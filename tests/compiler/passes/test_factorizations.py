@@ -283,7 +283,7 @@ def test_stacks_of_matrices():
         np.testing.assert_allclose(solution, np.einsum("mij,mj->mi", inverse, data[1]))
 
 
-def test_what_isnt_definite_elsewhere():
+def test_indefinite_matrices_on_other_backends():
     """JAX gives nan where NumPy's code inverts or refuses; PyTorch refuses always."""
     found = se.lambdify([K], [se.inv(K), se.logdet(K)], "jax")(jax64().numpy.asarray(INDEFINITE))
     assert all(np.isnan(value).any() for value in found)

@@ -35,7 +35,7 @@ def test_values_and_shapes_stay():
     assert fewer > COUNT / 2
 
 
-def test_a_kernel_reads_what_it_needs_once():
+def test_a_kernel_reads_each_operand_once():
     """No other instruction is added or computed twice."""
     for plan, _, _ in random_plans(COUNT, 2):
         after = fused(plan)
@@ -70,7 +70,7 @@ def test_kernels_have_a_limit(count):
     assert_same(interpreted(after, data), interpreted(plan, data))
 
 
-def test_what_two_need_is_computed_once():
+def test_values_of_two_users_are_computed_once():
     square = Instruction("elementwise", (0,), (slot(0) ** 2,), (m, n))
     plan = Plan(
         [

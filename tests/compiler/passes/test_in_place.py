@@ -82,12 +82,12 @@ PLANS = {
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_what_is_written_over(name):
+def test_overwritten_operands(name):
     plan, expected = PLANS[name]
     assert overwritten(plan) == expected
 
 
-def test_what_is_contiguous_already_shares_its_memory():
+def test_contiguous_arrays_share_memory():
     """A transpose in C order of a tensor with an axis of length 1 is the tensor itself."""
     k = symbols("k", integer=True, positive=True)
     Z = se.TensorSymbol("Z", (k, m))
@@ -107,7 +107,7 @@ def test_what_is_contiguous_already_shares_its_memory():
     np.testing.assert_allclose(result, np.sin(2 * value) @ (2 * value).T)
 
 
-def test_products_of_what_is_overwritten_take_it_as_it_was():
+def test_products_read_values_before_they_are_overwritten():
     """From user code: the batched product reads the sine after its exponential."""
     b = symbols("b", integer=True, positive=True)
     Z, E = se.TensorSymbol("Z", (n, n, b)), se.TensorSymbol("E", (n, n, b))

@@ -114,7 +114,7 @@ def test_products_by_rows_sum_the_last_axis_of_the_left_operand():
 
 
 @pytest.mark.parametrize("lengths", [(5, 3, 40), (0, 3, 32), (4, 0, 33)])
-def test_jax_writes_out_a_turned_matrix(lengths):
+def test_jax_writes_out_a_transposed_matrix(lengths):
     jax = jax64()
     rows, left, right = lengths
     M, N = se.TensorSymbol("M", b, d), se.TensorSymbol("N", b, c)
@@ -133,7 +133,7 @@ def test_products_of_vectors_stay():
     assert "A.dot(x)" in se.lambdify([A, x], se.tanh(A @ x)).source
 
 
-def test_a_matrix_with_its_own_transpose_is_not_turned():
+def test_a_matrix_with_its_own_transpose_is_not_transposed():
     source = se.lambdify([X], X.T @ X + se.eye(d)).source
     assert source.count(".T") == 1
 

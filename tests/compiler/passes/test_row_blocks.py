@@ -106,7 +106,7 @@ def test_values_and_arguments_stay(name, rows):
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_what_needs_all_rows_has_them(name):
+def test_values_that_need_all_rows_have_them(name):
     assert blocks_of(arguments_of(WHOLE[name]), WHOLE[name]) is None
 
 

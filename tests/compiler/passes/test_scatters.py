@@ -46,7 +46,7 @@ def test_sums_have_their_values(backend):
                 np.testing.assert_allclose(library.back(found), reference, atol=1e-12)
 
 
-def test_integers_and_single_precision_become_what_is_wider():
+def test_integers_and_single_precision_are_promoted():
     p, q, x, y, z, w = data()
     for values in (
         (p, q, x.astype(np.float32), (9 * y).astype(int), z, w),
@@ -65,7 +65,7 @@ def test_nothing_large_is_made_but_the_result():
     assert line.count("scatter(") == 2
 
 
-def test_what_is_needed_elsewhere_is_added_once():
+def test_shared_sums_are_added_once():
     source = se.lambdify(ARGUMENTS, [X + Y, X * w, Y * w]).source
     assert source[source.index("def function") :].count("scatter(") == 2
 

@@ -69,7 +69,7 @@ def test_twins_call_the_function_of_their_name():
     assert "return torch.fmin(*together(a, b))" in texts["fmin"]
 
 
-def test_what_is_no_helper():
+def test_functions_that_are_no_helpers():
     with pytest.raises(ImportError, match="has no unknown"):
         helpers(".array_helpers", "unknown")["unknown"].written("unknown", in_jax)
     with pytest.raises(ModuleNotFoundError):

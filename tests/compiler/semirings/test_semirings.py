@@ -128,7 +128,7 @@ def test_expressions_have_the_same_value_with_other_libraries(backend, semiring,
 
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
 @pytest.mark.parametrize("semiring", ["min-plus", "or-and", "log", "count", Modular])
-def test_what_is_added_at_positions(backend, semiring):
+def test_scatters(backend, semiring):
     """The transpose of a gather: several entries at one position, none at another, and negative
     positions."""
     library = LIBRARIES[backend]()
@@ -344,7 +344,7 @@ def test_no_array_of_all_products():
         (A + np.array([[0.5]]), r"0\.5"),
     ],
 )
-def test_what_a_semiring_has_not_is_named(expr, named):
+def test_operations_missing_in_a_semiring_are_named(expr, named):
     with pytest.raises(se.UnsupportedError, match=named) as refusal:
         se.lambdify(ARGUMENTS, expr, semiring="max-plus")
     assert "semiring 'max-plus'" in str(refusal.value)
