@@ -746,3 +746,14 @@ def test_no_form_is_one_function_of_a_multiple():
     forms = [form.as_coeff_Mul()[1] for table in tables for form in table]
     assert not [form for form in forms if matching._is_of_multiple(form)]
     assert matching._is_of_multiple(sympy.sin(7 * slot(0)))
+
+
+def test_constant_weights_may_be_zero():
+    """Cox's partial likelihood, whose risk sets are a matrix of ones and zeros: values and Jacobian
+    without a warning about the logarithm of 0, also where exponentials overflow."""
+    risk = se.Constant([[1, 2, 0], [0, 1, 1], [0, 0, 3]])
+    x = se.TensorSymbol("x", 3)
+    f = se.log(risk @ se.exp(x))
+    value, jacobian = se.lambdify([x], [f, se.jacobian(f, x)])([800.0, 1.0, -900.0])
+    np.testing.assert_allclose(value, [800, 1, -900 + np.log(3)])
+    np.testing.assert_allclose(jacobian, np.eye(3), atol=1e-300)

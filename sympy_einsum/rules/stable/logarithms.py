@@ -10,9 +10,10 @@ from functools import reduce
 from sympy import Add, Expr, Mul, Piecewise, S, exp, log
 
 from ...analysis import Barriers, Product, inlined_product, is_nonnegative, is_positive
-from ...core import Use, logaddexp, tuning
+from ...core import Use, logaddexp, postorder, tuning
 from ...expressions import (
     LOG,
+    Constant,
     Einsum,
     Elementwise,
     LogSumExp,
@@ -250,6 +251,10 @@ def _log_of_weight(weight: Operand) -> Operand:
     which NumPy warns."""
     if isinstance(weight, View) and not weight.scalars and isinstance(weight.operands[0], Triangle):
         return apply_body(Piecewise((S.Zero, slot(0) > 0), (S.NegativeInfinity, True)), (weight,))
+    constants = [leaf for leaf in postorder([weight]) if isinstance(leaf, Constant)]
+    if any((leaf.array == 0).any() for leaf in constants):
+        chosen = Piecewise((log(slot(0)), slot(0) > 0), (S.NegativeInfinity, True))
+        return apply_body(chosen, (weight,))
     return apply_body(LOG, (weight,))
 
 
