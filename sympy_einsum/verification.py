@@ -20,18 +20,18 @@ from .expressions import (
     OneHot,
     Operand,
     Positions,
+    Scan,
     Slot,
     TensorExpr,
     TensorLike,
     TensorSymbol,
     Zeros,
     as_operand,
-    data_expressions,
     is_tensor,
     order_of,
     shape_of,
 )
-from .operations import add, diag, multiply
+from .operations import add, diag, multiply, unroll
 from .rules import entry_of, normal_form, stabilise
 
 # An argument of a compiled function.
@@ -48,8 +48,7 @@ class Samples:
         found = {s for e in exprs for s in e.free_symbols} - {*first}
         tensors = [s for s in (*first, *found) if isinstance(s, TensorSymbol)]
         shapes = {s for e in (*nodes, *tensors) for n in e.shape for s in n.free_symbols}
-        data_parts = [e for node in nodes for e in data_expressions(node.data)]
-        data = {s for e in data_parts for s in e.free_symbols if not isinstance(s, Slot)}
+        data = {s for node in nodes for s in node._own_symbols() if not isinstance(s, Slot)}
         starts = [node.start for node in nodes if isinstance(node, Positions)]
         self.positions = {s for start in starts for s in start.free_symbols} - shapes
         self.lengths = sorted(shapes.union(data) - self.positions - {*tensors}, key=str)
@@ -334,7 +333,7 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
         return True
     if (known := _equal_numbers(a, b)) is not None:
         return known
-    left, right = _with_vectors(a, b)
+    left, right = _without_short_loops(_with_vectors(a, b))
     # A derivative may be in a numerically stable form, which a formula of a textbook isn't.
     if _are_identical(left, right) or _are_identical(*stabilise([left, right])[0]):
         return True
@@ -342,6 +341,15 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
         return None if _counterexample(a, b) is None else False
     except UnsupportedError:
         return None  # no numerical code for some function
+
+
+def _without_short_loops(exprs: Sequence[Operand]) -> Sequence[Operand]:
+    """Write out the steps of loops, if all are short and have a number of steps."""
+    scans = [node for node in postorder(exprs) if isinstance(node, Scan)]
+    lengths = [scan.length for scan in scans]
+    if not scans or not all(n.is_Integer and n <= tuning.MAX_COMPARED_STEPS for n in lengths):
+        return exprs
+    return unroll(list(exprs))
 
 
 def _are_identical(left: Operand, right: Operand) -> bool:

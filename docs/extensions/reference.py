@@ -62,8 +62,8 @@ OF_US = {
     ),
     "running": Page(
         "Running sums and products",
-        "cumsum cumprod logcumsumexp running_softmax interval_products",
-        "What runs along an axis; derivatives take linear time too.",
+        "cumsum cumprod logcumsumexp running_softmax interval_products scan unroll",
+        "What runs along an axis, or in [loops](../loops.md); derivatives take linear time too.",
     ),
     "linear-algebra": Page(
         "Linear algebra",

@@ -95,6 +95,8 @@ MAX_CONVERTED_ENTRIES = 1000
 MAX_WRITTEN_FACTORS = 8
 # Free symbols of a node that remembers them.
 MAX_KEPT_LEAVES = 16
+# Steps of loops that are compared with their steps written out: a second, with ten operations each.
+MAX_COMPARED_STEPS = 16
 
 # --- analyses -------------------------------------------------------------------------------------
 

@@ -102,7 +102,8 @@ def kinds_in(root: Basic) -> frozenset[type]:
         types = {type(node)}
         if isinstance(node, Node):
             lengths = {*node.shape, *data_expressions(node.data)}
-            types |= {type(part) for part in postorder(lengths)}
+            inside = {type(part) for part in postorder(lengths)}
+            types |= {kind for kind in inside if not getattr(kind, "is_bound", False)}
         kinds = frozenset(types.union(*{found[child] for child in children(node)}))
         found[node] = same.setdefault(kinds, kinds)
         if isinstance(node, Node):

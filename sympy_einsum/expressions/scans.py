@@ -18,18 +18,18 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sympy import Basic, Dummy, Expr, S, Symbol
 
 from ..core import Shape, children, postorder
-from .affine_selectors import Positions
+from .affine_selectors import Positions, Selection, Unit
 from .base import Operand, TensorExpr
 from .graphs import declares_free_symbols, is_variable, order_of, shape_of
 from .interning import Data, Node, Operands, data_property
 from .leaves import Constant, TensorSymbol, Zeros
-from .products import contract
+from .products import Einsum, contract, is_slice
 from .substitution import replace_nodes, substitute_all
 
 # The kinds of results.
@@ -49,6 +49,7 @@ class BoundTensor(TensorSymbol):
     """
 
     __slots__ = ()
+    is_bound = True
 
     def __new__(
         cls, kind: str, number: int, level: int, shape: Shape, assumptions: Sequence[str] = ()
@@ -62,9 +63,16 @@ class BoundTensor(TensorSymbol):
         return kind, int(number), int(level)
 
 
+class StepIndex(Dummy):
+    """The number of a step, from 0 on."""
+
+    __slots__ = ()
+    is_bound = True
+
+
 def step_index(level: int) -> Symbol:
-    """Return the symbol of the number of a step, from 0 on, in a body of some level."""
-    return Dummy(f"t{level}", dummy_index=FIRST_INDEX + level, integer=True, nonnegative=True)
+    """Return the symbol of the number of a step in a body of some level."""
+    return StepIndex(f"t{level}", dummy_index=FIRST_INDEX + level, integer=True, nonnegative=True)
 
 
 class Carry(NamedTuple):
@@ -231,9 +239,24 @@ class Scan(TensorExpr):
         return self.operands, self.data[2:]
 
     def _own_symbols(self) -> set[Basic]:
-        bound = {*self.data[7], self.data[6]}
-        found = {s for e in (self.length, *self.data[8]) for s in e.free_symbols}
-        return found - bound
+        # Only lengths: symbols of values are operands, and those of the body are bound.
+        lengths = [n for symbol in self.data[7] for n in symbol.shape]
+        found = {s for n in (self.length, *lengths) for s in n.free_symbols}
+        for node in postorder(self.data[8]):
+            if isinstance(node, Node) and not isinstance(node, BoundTensor):
+                found |= node._own_symbols()
+        return found - {self.data[6]}
+
+    def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:
+        rule: dict[Basic, object] = {s: substitute(s) for s in self._own_symbols()}
+        rule = {old: new for old, new in rule.items() if old is not new}
+        if not rule:
+            return self.data
+        kind, place, length, reverse, carries, inputs, index, parameters, outputs = self.data
+        numbers = (kind, place, substitute(length), reverse, carries, inputs, index)
+        replaced = substitute_all([*parameters, *outputs], rule)
+        count = len(parameters)
+        return (*numbers, tuple(replaced[:count]), tuple(replaced[count:]))
 
 
 def loop_of(operands: Operands, data: Data) -> Recurrence:
@@ -273,6 +296,9 @@ def closed_loop(
         )
         names[symbol] = BoundTensor(kind, place, level, symbol.shape)
     outputs = substitute_all(outputs, names)
+    outputs, read = _entries_as_inputs(outputs, {*names.values()}, names[index], length, level)
+    inputs = [*[own._replace(symbol=names[own.symbol]) for own in inputs], *read]
+    names.update((own.symbol, own.symbol) for own in inputs)
     found = _invariants(outputs, {*names.values()})
     symbols = {
         node: BoundTensor("invariant", number, level, shape_of(node), _assumptions(node))
@@ -292,6 +318,44 @@ def closed_loop(
         tuple([ScanInput(symbols[node], node) for node in found]),
         tuple(outputs[count:]),
     )
+
+
+def _entries_as_inputs(
+    roots: Sequence[Operand],
+    bound: Collection[Basic],
+    index: Symbol,
+    length: Expr,
+    level: int,
+) -> tuple[list[Operand], list[ScanInput]]:
+    """Replace entries of what no step changes at positions that are affine in the number of the
+    step by inputs: slices, of which each step gets an entry."""
+    others = {*depending(roots, [own for own in bound if own is not index])}
+    found: dict[Basic, ScanInput] = {}
+    count = sum(isinstance(own, BoundTensor) and own.binding[0] == "input" for own in bound)
+    for node in postorder(roots):
+        if node in others or not isinstance(node, Einsum) or not is_slice(node):
+            continue
+        moving = [k for k, own in enumerate(node.operands) if index in own.free_symbols]
+        if len(moving) != 1 or not isinstance(node.operands[moving[0]], Unit):
+            continue
+        unit = node.operands[moving[0]]
+        start = unit.position.xreplace({index: S.Zero})
+        step = (unit.position - start).expand() / index
+        if step.has(index):
+            continue
+        selector = Selection(unit.length, start, step, length)
+        label = len(node.lengths)
+        operands = [selector if own is unit else own for own in node.operands]
+        terms = [
+            (label, *labels) if own is unit else labels
+            for own, labels in zip(node.operands, node.subscripts, strict=True)
+        ]
+        lengths = {**dict(enumerate(node.lengths)), label: length}
+        stacked = contract(operands, terms, (label, *node.output), lengths)
+        symbol = BoundTensor("input", count + len(found), level, node.shape)
+        found[node] = ScanInput(symbol, stacked)
+    symbols = {node: own.symbol for node, own in found.items()}
+    return replace_nodes(roots, symbols) if found else [*roots], list(found.values())
 
 
 def depending(roots: Sequence[Operand], bound: Iterable[Basic]) -> list[Basic]:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from sympy import Basic, Expr, Integer
+from sympy import Basic, Expr, Integer, S
 
 from ..core import (
     Length,
     ShapeError,
     TensorError,
     as_length,
+    postorder,
     same_length,
     same_name_hint,
     transform,
@@ -24,10 +25,12 @@ from ..expressions import (
     BoundTensor,
     Carry,
     Operand,
+    Recurrence,
     Scan,
     ScanInput,
     Several,
     TensorLike,
+    Unit,
     as_operand,
     closed_loop,
     order_of,
@@ -187,6 +190,7 @@ def scan(
         [ScanInput(*own) for own in zip(entries, stacked, strict=True)],
         values,
     )
+    _check_positions(loop)
     last = structure.build(iter([loop.result(LAST, k) for k in range(len(news))]))
     return last, outputs.build(iter([loop.result(VALUES, k) for k in range(len(values))]))
 
@@ -229,6 +233,20 @@ def _check_carry(number: int, old: Operand, new: Operand) -> None:
             f"carry {number} of a scan must keep its shape: it starts with {before}, and the step "
             f"returns {after}"
         )
+
+
+def _check_positions(loop: Recurrence) -> None:
+    """Raise ShapeError where the first or the last step takes an entry beside its axis."""
+    for node in postorder(loop.outputs):
+        if not isinstance(node, Unit) or not node.position.has(loop.index):
+            continue
+        for step in (S.Zero, loop.length - 1):
+            place = node.position.xreplace({loop.index: step})
+            if place.is_negative or (node.length - 1 - place).is_negative:
+                raise ShapeError(
+                    f"step {step} of a scan takes the entry {place} of an axis of length "
+                    f"{node.length}; entries are counted from 0, and none lies before"
+                )
 
 
 def unroll(expr: TensorLike | Several) -> Any:

@@ -28,6 +28,7 @@ from .node_texts import flat_repr, power_text, render
 from .norms import Norm
 from .notation import Notation, level_of
 from .pretty_renderer import PrettyRenderer
+from .recurrences import scans_in
 from .rendering import PRECEDENCES, Renderer, Shown
 from .ricci_text import ricci_latex
 from .slices import as_slice, labelled_factors
@@ -117,6 +118,7 @@ class _WithDefinitions(Printer):
             return super()._print(expr, **kwargs)
         self._has_begun = True
         notation.avoid(names_of_leaves(expr))
+        notation.recurrences.fuse(scans_in(expr))
         notation.is_collecting = True
         is_long_scalar = isinstance(expr, Expr) and outermost(expr) and is_long_text(expr)
         if is_long_scalar and not isinstance(expr, TensorExpr):

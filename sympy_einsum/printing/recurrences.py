@@ -75,7 +75,8 @@ class Recurrences:
 
     def fuse(self, nodes: Sequence[Scan]) -> None:
         """Show loops over the same steps as one."""
-        self._fused.update(zip(nodes, fuse_loops(nodes), strict=True))
+        new = [node for node in nodes if node not in self._fused]
+        self._fused.update(zip(new, fuse_loops(new), strict=True))
 
     def form(self, node: Scan) -> Form:
         """Return the name of a result of a loop; its recurrence is shown below the formula."""
@@ -161,6 +162,12 @@ class Recurrences:
         whole = _named(name, stacked.shape)
         self.pending.append((whole, self.notation.finished(stacked)))
         return _at(whole, step)
+
+
+def scans_in(expr: object) -> list[Scan]:
+    """Return the results of loops in an expression."""
+    nodes = postorder([expr]) if isinstance(expr, Basic) else []
+    return [node for node in nodes if isinstance(node, Scan)]
 
 
 def _named(name: str, shape: Sequence[Expr]) -> Form:

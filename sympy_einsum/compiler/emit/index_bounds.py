@@ -13,6 +13,7 @@ from ...expressions import (
     Operand,
     Positions,
     Ranking,
+    Scan,
     Unit,
     is_window,
     shape_of,
@@ -56,11 +57,26 @@ def position_bounds(exprs: Sequence[Operand], given: Collection[Expr] = ()) -> l
             least = 1 if is_window(node) and low.is_zero and rest.is_zero else 0
             counts = [n if n.is_Symbol else n - least for n in node.counts]
             found.update(dict.fromkeys([low, rest, *counts]))
+        elif isinstance(node, Scan):
+            found.update(dict.fromkeys(_bounds_of_steps(node)))
         elif _is_of_some(node):
             lengths = shape_of(node.operands[0])
             found.update(dict.fromkeys([lengths[axis] - 1 for axis in node.axes]))
     unsure = [bound for bound in found if not bound.is_number]
     return [b for b in unsure if not b.free_symbols.isdisjoint(given) or not _is_sure(b)]
+
+
+def _bounds_of_steps(node: Scan) -> list[Expr]:
+    """List the bounds inside a loop, at the step at which they are lowest."""
+    loop = node.loop
+    found = []
+    for bound in position_bounds(loop.outputs, {loop.index}):
+        slope = bound.diff(loop.index)
+        if not slope.is_nonpositive:
+            found.append(bound.xreplace({loop.index: S.Zero}))
+        if not slope.is_nonnegative:
+            found.append(bound.xreplace({loop.index: loop.length - 1}))
+    return found
 
 
 def _is_of_some(node: Operand) -> bool:

@@ -283,7 +283,7 @@ class Writer:
     ) -> tuple[list[ast.stmt], list[Code]]:
         """The statements of a step, and the code of its outputs."""
         inner = Writer(
-            *(body.plan, {**self.names, **names}, self.backend, self.inner_prefix),
+            *(body.plan, {**self.names, **names}, self.backend, f"{self.inner_prefix}u"),
             reuse=overwritten(body.plan) if self.backend.overwrites else {},
             careful=self.careful,
             lengths=self.lengths,

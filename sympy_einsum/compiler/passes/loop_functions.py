@@ -51,14 +51,13 @@ class LoopWriter:
         self.loop = body.loop
         self.backend = backend
         self.size = size
-        count = iter(range(1, 1000000))
-        self.carries = [f"{prefix}c{next(count)}" for _ in self.loop.carries]
-        self.stacked = [f"{prefix}s{next(count)}" for _ in self.loop.inputs]
-        self.inputs = [f"{prefix}x{next(count)}" for _ in self.loop.inputs]
-        self.invariants = [f"{prefix}a{next(count)}" for _ in self.loop.invariants]
-        self.index = f"{prefix}t"
-        self.kind = f"{prefix}dtype"
-        self.results = [f"{prefix}r{next(count)}" for _ in body.results]
+        self.carries = _numbered(f"{prefix}c", self.loop.carries)
+        self.stacked = _numbered(f"{prefix}s", self.loop.inputs)
+        self.inputs = _numbered(f"{prefix}x", self.loop.inputs)
+        self.invariants = _numbered(f"{prefix}a", self.loop.invariants)
+        self.results = _numbered(f"{prefix}r", body.results)
+        self.index = f"{prefix}step"
+        self.kind = f"{prefix}kind"
 
     @property
     def names(self) -> dict[Expr, str]:
@@ -250,6 +249,12 @@ class LoopWriter:
         xs = as_tuple([*map(name, self.stacked), call("jnp.arange", length)])
         body: list[ast.stmt] = [
             self.common_type(),
+            # Arrays of NumPy's have no entry at a step that JAX traces.
+            *[
+                assigned(name(own), call("jnp.asarray", name(own)))
+                for own, invariant in zip(self.invariants, loop.invariants, strict=True)
+                if shape_of(invariant.symbol)
+            ],
             inner,
             assigned(
                 as_tuple([carry, as_tuple([*map(name, kept)])]),
@@ -263,10 +268,31 @@ class LoopWriter:
         return function(name_of, [*map(name, self.arguments)], body)
 
 
+def _numbered(stem: str, group: Sequence[object]) -> list[str]:
+    """Return a name for each of a group."""
+    return [f"{stem}{k + 1}" for k in range(len(group))]
+
+
+# The first letters of names in the functions of loops: of carries, stacked inputs, inputs,
+# invariants, results, and of what a step computes.
+STEMS = "csxaru"
+
+
 def free_prefix(taken: Collection[str]) -> str:
-    """Return a beginning of names that none of some names has."""
-    prefixes = itertools.chain("uvwz", ("u" + "_" * k for k in itertools.count(1)))
-    return next(own for own in prefixes if not any(name.startswith(own) for name in taken))
+    """Return a beginning of names, which the functions of loops give, that keeps them apart from
+    some names."""
+    prefixes = itertools.chain([""], "uvwz", ("u" + "_" * k for k in itertools.count(1)))
+    return next(
+        prefix
+        for prefix in prefixes
+        if not any(_is_given(own.removeprefix(prefix)) for own in taken if own.startswith(prefix))
+    )
+
+
+def _is_given(name: str) -> bool:
+    """Tell whether a name is one that the functions of loops give."""
+    is_numbered = name[:1] in {*STEMS} and (name[1:].isdigit() or not name[1:])
+    return is_numbered or name in ("step", "kind") or name.startswith("loop")
 
 
 def ignoring(kind: str, tree: ast.stmt) -> ast.stmt:

@@ -1,0 +1,156 @@
+"""Derivatives of loops against those of the steps written out, and against JAX's."""
+
+import numpy as np
+import pytest
+import sympy
+from oracles import assert_close
+from random_scans import LENGTHS, Program, T, m, n
+
+import sympy_einsum as se
+from sympy_einsum.core import postorder
+
+W, X, h = se.TensorSymbol("W", n, n), se.TensorSymbol("X", T, n), se.TensorSymbol("h", n)
+LAST, STATES = se.scan(lambda c, x: 2 * (se.tanh(W @ c + x),), h, X)
+
+
+def some(first, last):
+    """Seeds: few in the first tier, the others when all tests run."""
+    more = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(first, last)]
+    return pytest.mark.parametrize("seed", [*range(first), *more])
+
+
+class Compared:
+    """A random loop, and the same with its steps written out."""
+
+    def __init__(self, seed):
+        self.loop = Program(seed)
+        self.lengths = {**LENGTHS, T: seed % 4}
+        self.values = dict(zip(self.loop.arguments, self.loop.data(seed, seed % 4), strict=True))
+
+    def plain(self, e):
+        """An expression or a symbol with numbers for lengths and no loops."""
+        return se.unroll(sympy.sympify(e).subs(self.lengths))
+
+    def check(self, loops, plain):
+        symbols = [s for s in self.values if s not in self.lengths]
+        actual = se.lambdify([*self.values], loops)(*self.values.values())
+        expected = se.lambdify([self.plain(s) for s in symbols], plain)(
+            *[self.values[s] for s in symbols]
+        )
+        for one, other in zip(actual, expected, strict=True):
+            assert_close(np.asarray(one), np.asarray(other))
+
+
+@some(60, 500)
+def test_values_and_gradients_of_random_loops(seed):
+    own = Compared(seed)
+    total, variables = own.loop.total, own.loop.variables
+    loops = [total, *own.loop.results]
+    plain = [own.plain(e) for e in loops]
+    if variables:
+        loops += se.gradient(total, variables)
+        plain += se.gradient(plain[0], [own.plain(v) for v in variables])
+    own.check(loops, plain)
+
+
+@some(15, 120)
+def test_second_derivatives_of_random_loops(seed):
+    """Tangents of gradients, along a direction in all variables at once."""
+    own = Compared(seed)
+    variables = own.loop.variables
+    if not variables:
+        pytest.skip("nothing to differentiate by")
+    normal = np.random.default_rng(seed + 1).standard_normal
+    tangents = [
+        se.TensorSymbol(f"{v}_t", *v.shape) if getattr(v, "shape", ()) else sympy.Symbol(f"{v}_t")
+        for v in variables
+    ]
+    loops = [se.jvp(g, variables, tangents) for g in se.gradient(own.loop.total, variables)]
+    plain_variables = [own.plain(v) for v in variables]
+    gradient = se.gradient(own.plain(own.loop.total), plain_variables)
+    along = [own.plain(t) for t in tangents]
+    plain = [se.jvp(g, plain_variables, along) for g in gradient]
+    own.values.update(
+        (t, normal(np.shape(own.values[v]))) for t, v in zip(tangents, variables, strict=True)
+    )
+    own.check(loops, plain)
+
+
+def test_the_adjoint_equation():
+    """λ_t = W' ((1 - h_(t+1)²) ∘ λ_(t+1)), and W' gets one product over all steps."""
+    gradient = se.gradient(LAST.sum(), [h, W])
+    assert isinstance(gradient[0], se.Scan)
+    assert gradient[0].reverse
+    (new, _) = gradient[0].loop.outputs
+    (carry,), (after,) = gradient[0].loop.carries, gradient[0].loop.inputs
+    (weights,) = gradient[0].loop.invariants
+    expected = weights.symbol.T @ ((1 - after.symbol**2) * carry.symbol)
+    assert se.equal(new, expected)
+    assert gradient[1].shape == (n, n)
+    assert not isinstance(gradient[1], se.Scan)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward", "auto"])
+def test_jacobians_in_all_modes(mode):
+    """By the first carry, an input and a symbol of the step, of values and of the last carry."""
+    x = np.random.default_rng(0).standard_normal
+    data = [x((3, 3)), x((4, 3)), x(3)]
+    for y in (LAST, STATES):
+        for v in (h, X, W):
+            jacobian = se.jacobian(y, v, mode=mode)
+            assert jacobian.shape == (*y.shape, *v.shape)
+            lengths = {n: 3, T: 4}
+            plain = se.jacobian(se.unroll(y.subs(lengths)), v.subs(lengths))
+            expected = se.lambdify([s.subs(lengths) for s in (W, X, h)], plain)(*data)
+            assert_close(se.lambdify([W, X, h], jacobian)(*data), expected)
+
+
+def test_hessian():
+    f = (STATES**2).sum() + LAST.sum()
+    hessian = se.hessian(f, h)
+    lengths = {n: 3, T: 4}
+    x = np.random.default_rng(1).standard_normal
+    data = [x((3, 3)), x((4, 3)), x(3)]
+    plain = se.hessian(se.unroll(f.subs(lengths)), h.subs(lengths))
+    expected = se.lambdify([s.subs(lengths) for s in (W, X, h)], plain)(*data)
+    assert_close(se.lambdify([W, X, h], hessian)(*data), expected)
+
+
+def test_the_derivative_does_not_grow_with_the_steps():
+    short, long = (
+        len(postorder([se.gradient(LAST.subs(T, length).sum(), W.subs(T, length))]))
+        for length in (10, 10_000)
+    )
+    assert short == long
+
+
+def test_a_carry_is_read_where_it_is_needed_only():
+    """A loop that is linear in its carry needs none of its values to go back."""
+    last, _ = se.scan(lambda c, x: (W @ c + x, None), h, X)
+    gradient = se.gradient(last.sum(), h)
+    assert not [node for node in gradient.operands if isinstance(node, se.Scan)]
+
+
+def test_entries_at_the_step_are_slices():
+    """What a step indexes by its number is an input, whose derivative is no sum of unit vectors."""
+    A, c = se.TensorSymbol("A", n, m), se.TensorSymbol("c", m)
+    last, _ = se.scan(lambda d, t: (d * A[t] + A[t + 1], None), c, length=n - 1)
+    assert len(last.loop.inputs) == 2
+    assert not last.loop.invariants
+    lengths = {n: 5, m: 2}
+    data = np.random.default_rng(2).standard_normal((5, 2)), np.ones(2)
+    own = [A.subs(lengths), c.subs(lengths)]
+    plain = se.gradient(se.unroll(last.subs(lengths)).sum(), own[0])
+    expected = se.lambdify(own, plain)(*data)
+    assert_close(se.lambdify([A, c], se.gradient(last.sum(), A))(*data), expected)
+
+
+def test_no_derivative_with_respect_to_the_number_of_steps():
+    last, _ = se.scan(lambda c, t: (c * 2, None), h, length=T)
+    with pytest.raises(se.UnsupportedError, match="with respect to T"):
+        se.diff(last.sum(), T)
+
+
+def test_finite_differences():
+    assert se.check_derivative(LAST, X) < 1e-5
+    assert se.check_derivative(se.gradient(LAST.sum(), W), h) < 1e-4

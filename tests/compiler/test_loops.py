@@ -1,0 +1,181 @@
+"""Compiled loops: every backend, lengths 0 and 1, memory that isn't shared, errors, semirings."""
+
+import numpy as np
+import pytest
+from libraries import EVERY, LIBRARIES
+from oracles import assert_close
+from random_scans import Program, T, n
+from sympy import symbols
+
+import sympy_einsum as se
+
+W, X, h = se.TensorSymbol("W", n, n), se.TensorSymbol("X", T, n), se.TensorSymbol("h", n)
+LAST, STATES = se.scan(lambda c, x: 2 * (se.tanh(W @ c + x),), h, X)
+OUTPUTS = [LAST, STATES, *se.gradient((STATES**2).sum() + LAST.sum(), [W, X, h])]
+WITH_LOOPS = [name for name in EVERY if name != "dask"]
+
+
+def data(steps, size=3):
+    normal = np.random.default_rng(steps).standard_normal
+    return [normal((size, size)), normal((steps, size)), normal(size)]
+
+
+def by_hand(W, X, h):
+    """The states, and the derivative of the sum of their squares and of the last one."""
+    states = [h]
+    for row in X:
+        states.append(np.tanh(W @ states[-1] + row))
+    states = np.array(states)
+    adjoint, rows = np.ones_like(h), np.zeros_like(X)
+    for t in reversed(range(len(X))):
+        rows[t] = (adjoint + 2 * states[t + 1]) * (1 - states[t + 1] ** 2)
+        adjoint = rows[t] @ W
+    return [states[-1], states[1:], rows.T @ states[:-1], rows, adjoint]
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+def test_a_recurrent_network_with_its_gradient(backend):
+    library = EVERY[backend]()
+    f = se.lambdify([W, X, h], OUTPUTS, backend=backend)
+    for steps in (5, 1, 0):
+        given = data(steps)
+        results = f(*map(library.into, given))
+        for one, other in zip(results, by_hand(*given), strict=True):
+            assert_close(np.asarray(library.back(one)), other)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+@pytest.mark.parametrize(
+    "seed", [*range(4), *[pytest.param(s, marks=pytest.mark.slow) for s in range(4, 30)]]
+)
+def test_random_loops_on_other_libraries(backend, seed):
+    library, program = LIBRARIES[backend](), Program(seed)
+    exprs = [program.total, *program.results]
+    exprs += se.gradient(program.total, program.variables) if program.variables else []
+    given = program.data(seed, seed % 4)
+    expected = se.lambdify(program.arguments, exprs)(*given)
+    actual = se.lambdify(program.arguments, exprs, backend=backend)(*map(library.into, given))
+    for one, other in zip(actual, expected, strict=True):
+        assert_close(np.asarray(library.back(one)), np.asarray(other))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_random_loops_in_kernels(seed):
+    program = Program(seed)
+    exprs = [program.total, *program.results]
+    exprs += se.gradient(program.total, program.variables) if program.variables else []
+    given = program.data(seed, seed % 4)
+    expected = se.lambdify(program.arguments, exprs)(*given)
+    actual = se.lambdify(program.arguments, exprs, backend="numba")(*given)
+    for one, other in zip(actual, expected, strict=True):
+        assert_close(np.asarray(one), np.asarray(other))
+
+
+def test_value_and_gradient_share_one_loop_forward():
+    source = se.lambdify([W, X, h], OUTPUTS).source
+    assert source.count("np.tanh") == 1
+    assert source.count("for ") == 2
+
+
+def test_values_of_a_carry_before_and_after_steps_are_one_array():
+    source = se.lambdify([W, X, h], OUTPUTS[1:]).source
+    assert "np.empty((T + 1, n)" in source
+    assert "concatenate" not in source
+
+
+def test_the_text_does_not_depend_on_the_number_of_steps():
+    texts = [
+        se.lambdify([s.subs(T, steps) for s in (W, X, h)], [e.subs(T, steps) for e in OUTPUTS])
+        for steps in (30, 3000)
+    ]
+    assert len({len(f.source.replace("3000", "30")) for f in texts}) <= 2
+    assert len({f.source.count("\n") for f in texts}) == 1
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+def test_results_share_no_memory_with_arguments_or_each_other(steps):
+    rows, carries = se.scan(lambda c, x: (x, (c, x)), h, X)[1], None
+    last, (before, after) = se.scan(lambda c, x: (x, (c, x)), h, X)
+    assert rows[0] is before
+    assert carries is None
+    given = data(steps)
+    copies = [own.copy() for own in given]
+    results = se.lambdify([W, X, h], [last, before, after])(*given)
+    for k, one in enumerate(results):
+        others = [*given, *results[:k]]
+        assert not any(np.may_share_memory(one, other) for other in others)
+        one += 1
+    for own, copy in zip(given, copies, strict=True):
+        np.testing.assert_array_equal(own, copy)
+
+
+def test_a_first_carry_is_not_written_over_where_there_are_no_steps():
+    """After no steps the last carry is the first one, which later code has no other use for."""
+    first = se.exp(W @ h)
+    last, _ = se.scan(lambda c, x: (se.sin(c + x), None), first, X)
+    f = se.lambdify([W, X, h], [last, 2 * first, last * first])
+    given = data(0)
+    expected = np.exp(given[0] @ given[2])
+    for one, other in zip(f(*given), (expected, 2 * expected, expected**2), strict=True):
+        assert_close(one, other)
+
+
+def test_types_of_numbers_are_kept():
+    single = [own.astype(np.float32) for own in data(4)]
+    for one, other in zip(se.lambdify([W, X, h], OUTPUTS)(*single), by_hand(*data(4)), strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    whole = [np.arange(9).reshape(3, 3), np.arange(12).reshape(4, 3), np.arange(3)]
+    for one, other in zip(
+        se.lambdify([W, X, h], OUTPUTS)(*whole),
+        by_hand(*[own.astype(float) for own in whole]),
+        strict=True,
+    ):
+        assert_close(one, other)
+
+
+def test_positions_at_steps_are_checked():
+    """Numba would read foreign memory."""
+    A = se.TensorSymbol("A", n, 2)
+    order = se.TensorSymbol("order", n)
+    last, _ = se.scan(lambda c, t: (c + A[2 * t] * order[t], None), se.Zeros(2), length=T)
+    for backend in ("numpy", "numba", "jax"):
+        f = se.lambdify([A, order, T], last, backend=backend)
+        assert_close(np.asarray(f(np.ones((4, 2)), np.ones(4), 2)), np.full(2, 2.0))
+        with pytest.raises(se.ShapeError, match="outside of their axis"):
+            f(np.ones((4, 2)), np.ones(4), 3)
+
+
+def test_dask_is_refused_by_name():
+    pytest.importorskip("dask")
+    with pytest.raises(se.UnsupportedError, match="backend 'dask' has no loops"):
+        se.lambdify([W, X, h], LAST, backend="dask")
+
+
+def test_the_best_way_through_a_hidden_markov_model():
+    """Viterbi's recursion is the forward one in another semiring."""
+    S, E, p = se.TensorSymbol("S", n, n), se.TensorSymbol("E", T, n), se.TensorSymbol("p", n)
+    last, _ = se.scan(lambda c, e: ((c @ S) * e, None), p, E)
+    normal = np.random.default_rng(3).standard_normal
+    steps, ways, start = normal((3, 3)), normal((4, 3)), normal(3)
+    best, total = start, np.exp(start)
+    for way in ways:
+        best = (best[:, None] + steps).max(axis=0) + way
+        total = (total @ np.exp(steps)) * np.exp(way)
+    f = se.lambdify([S, E, p], last.sum(), semiring="max-plus")
+    assert_close(np.asarray(f(steps, ways, start)), best.max())
+    g = se.lambdify([S, E, p], last, semiring="log")
+    assert_close(np.asarray(g(steps, ways, start)), np.log(total))
+    ordinary = se.lambdify([S, E, p], se.in_semiring(last, "max-plus"))
+    assert_close(ordinary(steps, ways, start), best)
+    marginals = se.gradient(se.in_semiring(last.sum(), "log"), E)
+    assert_close(se.lambdify([S, E, p], marginals)(steps, ways, start).sum(axis=1), np.ones(4))
+
+
+def test_a_complex_carry():
+    t = symbols("t", real=True)
+    from sympy import I, exp
+
+    last, _ = se.scan(lambda c, k: (c * exp(I * t), None), se.Ones(2), length=T)
+    assert_close(np.asarray(se.lambdify([t, T], last)(0.5, 4)), np.full(2, np.exp(2j)))
