@@ -36,7 +36,7 @@ from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
 from .semirings.backends import positions_in
 
-# What isn't imported again where code runs.
+# The import line that isn't executed: the namespace has NumPy already.
 IMPORT_NUMPY = "import numpy as np"
 # Threads that meet new axis lengths wait for each other: most want the same plan.
 PLANNING = RLock()

@@ -1,5 +1,5 @@
-"""Compiled kernels: one for each type of numbers, compiled when it is first needed and kept on disk
-for other processes; and what converts arguments that a kernel doesn't take as they are.
+"""Compiled kernels: one for each dtype, compiled when it is first needed and cached on disk for
+other processes; and the conversion of arguments that a kernel doesn't take as they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .emit.kernels import KernelText
 
 # Executes a text as that of a file, in a namespace.
 Run = Callable[[str, str, dict[str, Any]], None]
-# Types that need no look.
+# Types of numbers that need no conversion.
 NUMBERS = (float, np.float64)
 
 
@@ -75,7 +75,7 @@ class Kernels(dict[np.dtype, Any]):
         ]
         path = kept_file(text)
         if path is not None:
-            # Whatever is wrong with files is no reason not to compute.
+            # A cache that can't be used is no reason not to compute.
             with suppress(Exception):
                 # Numba looks up the module of code that it finds on disk.
                 module = sys.modules[path.stem] = ModuleType(path.stem)
@@ -142,19 +142,19 @@ class Kernels(dict[np.dtype, Any]):
 
 
 def kept_file(text: str) -> Path | None:
-    """Return the file that stands for a text in the user's folder of caches, so that Numba keeps
-    compiled code beside it; None where nobody but the user must be able to write, but isn't."""
+    """Return the file of a source text in the user's cache, beside which Numba keeps the compiled
+    code; None if the folder isn't the user's alone to write to."""
     folder = _folder()
     if folder is None:
         return None
     versions = [version(name) for name in ("numba", "numpy")]
-    # Compiled code calls it by an interface of its own.
+    # Compiled code depends on its binary interface.
     versions += [version("rocket-fft")] if "rocket_fft" in text else []
     key = hashlib.sha256("\n".join([*versions, sys.version, text]).encode()).hexdigest()
     path = folder / f"sympy_einsum_kernel_{key[:40]}.py"
     try:
         if path.exists():
-            # When it was written is what Numba knows it by.
+            # Numba identifies it by its modification time.
             os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))
         else:
             _make_room(folder)
@@ -167,7 +167,7 @@ def kept_file(text: str) -> Path | None:
 
 
 def _make_room(folder: Path) -> None:
-    """Remove the code that hasn't been used for longest, if there is too much."""
+    """Evict the least recently used kernels, if there are too many."""
     paths = sorted(
         folder.glob("sympy_einsum_kernel_*.py"), key=lambda path: path.stat().st_atime_ns
     )
@@ -177,7 +177,7 @@ def _make_room(folder: Path) -> None:
 
 
 def _folder() -> Path | None:
-    """Return the folder of compiled code, if it and those that it lies in are the user's own."""
+    """Return the folder of compiled code, if it and its parents are the user's own."""
     if not hasattr(os, "getuid"):
         return None
     try:
@@ -196,7 +196,7 @@ def _folder() -> Path | None:
 def _require_own(folder: Path, stem: str) -> None:
     """Raise an error if others than the user can write the compiled code of a kernel."""
     folder = folder.resolve()
-    # Where others can't enter, modes of files are of no importance.
+    # In a folder that others can't enter the modes of files don't matter.
     is_closed = not folder.stat().st_mode & 0o011
     files = [] if is_closed else [path.lstat() for path in folder.glob(f"{stem}.*")]
     others = [f for f in files if f.st_uid != os.getuid() or f.st_mode & 0o022]

@@ -51,7 +51,7 @@ Lengths: TypeAlias = Mapping[Expr, Integer]
 
 # A symbol or a list of them.
 Arguments: TypeAlias = Operand | Sequence[Operand]
-# How a result is written, given the code of the expressions in it.
+# Arranges the code of expressions to that of a result.
 Layout = Callable[[Sequence[Code]], Code]
 
 

@@ -46,7 +46,7 @@ class DaskBackend(Backend):
     renamed: ClassVar = {f"np.{name}": f"np.{name}" for name in ("heaviside", "sinc")}
     support: ClassVar = {
         **Backend.support,
-        # Of a matrix, vectors or an axis as one chunk.
+        # These take a matrix, vectors or an axis as one chunk.
         **shared(
             *("cofactors", "correlate", "last_equal", "derivative_along"), spelled={"xp": "np"}
         ),

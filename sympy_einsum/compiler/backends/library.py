@@ -27,7 +27,7 @@ from .spelling import Codes, along
 
 
 class Library:
-    """How NumPy's names are spelled in a library, and what has to be imported for them.
+    """The spelling of NumPy's names in a library, and the imports that it needs.
 
     A backend declares all of this for its own.
     """
@@ -70,7 +70,7 @@ class Library:
         "solve": "np.linalg.solve({0}, {1})",
         "qr_r": "np.linalg.qr({0}, mode='r')",
     }
-    # How argsort is asked to keep equal entries in order, if that isn't what it does.
+    # The argument that makes argsort stable, if it isn't.
     stably: ClassVar[str] = ', kind="stable"'
     # The function that gives the exponentials of matrices.
     exponential: ClassVar[str] = ""

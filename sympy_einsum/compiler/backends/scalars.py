@@ -416,7 +416,7 @@ def _integer_power(base: Code, power: int) -> Code:
 
 @lru_cache(maxsize=256)
 def _by_sympy(function: Any, count: int) -> str:
-    """Return a template for a function of so many arguments that SymPy spells."""
+    """Return a template for a function of ``count`` arguments that SymPy spells."""
     names = [f"field{k}_" for k in range(count)]
     printer = SciPyPrinter({"allow_unknown_functions": False, "fully_qualified_modules": True})
     try:

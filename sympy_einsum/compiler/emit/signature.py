@@ -265,8 +265,8 @@ class Signature:
 
 
 class Solution(NamedTuple):
-    """How a length is found from an axis that it is part of: the argument, the axis, the value in
-    the length ``AXIS`` of that and in others."""
+    """The solution for a length that is part of an axis: the argument, the axis, and the value in
+    terms of the axis' length ``AXIS`` and of others."""
 
     argument: Expr
     axis: int
@@ -353,7 +353,7 @@ def size_code(length: Expr | int, names: Mapping[Expr, str], backend: Backend) -
     return _length_code(body, tuple([names[s] for s in symbols]), kind)
 
 
-# The same few lengths come again and again.
+# Few different lengths are spelled, many times.
 @cached(4096)
 def _length_code(body: Expr, operands: tuple[str, ...], backend: Callable[[], Backend]) -> Code:
     """Return a length in slots as integer code."""

@@ -83,7 +83,7 @@ class Writer:
         self.careful = careful
         self.constants: dict[str, object] = {}
         self._codes: list[Code] = []
-        # What is known to be of double precision, for the backend that makes use of it.
+        # The values known to be float64, for the backend that makes use of it.
         self._doubles = doubles(plan.instructions) if backend.is_of_doubles else ()
         # Scalar code is lowered once, with places for its operands.
         selected = lru_cache(None)(self._scalar)

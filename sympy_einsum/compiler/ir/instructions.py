@@ -61,7 +61,7 @@ from .instruction_rules import (
 
 
 class Inline(Enum):
-    """Where the text of an instruction that is used once may stand instead of a name."""
+    """The places in which an instruction that is used once may be inlined."""
 
     NOWHERE = 0
     IN_FORMULAS = 1
@@ -182,7 +182,7 @@ OPS: Mapping[str, Op] = {
         inline=Inline.IN_FORMULAS,
     ),
     "lagged_cumsum": own(
-        "the running sum so many positions later, or earlier, at so many positions",
+        "the running sum shifted by ``lag`` positions, later or earlier, at ``count`` positions",
         with_length,
         ("axis", "backwards", "lag", "count"),
     ),
@@ -417,7 +417,7 @@ OPS: Mapping[str, Op] = {
         inline=Inline.ANYWHERE,
     ),
     "take": own(
-        "the first operand at the positions that are the others, along so many axes from "
+        "the first operand at the positions that are the others, along consecutive axes from "
         "some axis on, in their place",
         taken,
         ("first",),

@@ -1,5 +1,5 @@
-"""Of which types the entries of arrays are, as far as that needs no array: where one has the common
-type of all that another has been computed from, it can hold the other's entries."""
+"""Static inference of dtypes: an array can hold the entries of another if it has the common type of
+all that the other has been computed from."""
 
 from __future__ import annotations
 

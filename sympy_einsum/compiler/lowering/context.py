@@ -169,5 +169,5 @@ class Lowering(PlanBuilder):
         return number
 
 
-# How the nodes of a type are lowered.
+# The lowering of the nodes of a type.
 Row: TypeAlias = Callable[[Lowering, Any], int]

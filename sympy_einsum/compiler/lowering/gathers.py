@@ -52,7 +52,7 @@ class Gathers:
         axes in the order of the output."""
         if not one_hots:
             return self._multiplied(factors, output)
-        # Of positions on one of their own axes the diagonal is meant.
+        # Positions on one of their own axes select the diagonal.
         diagonal = [one_hot for one_hot in one_hots if one_hot.axis in one_hot.own]
         if diagonal:
             rest = [one_hot for one_hot in one_hots if one_hot not in diagonal]

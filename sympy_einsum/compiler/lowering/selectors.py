@@ -180,8 +180,8 @@ def written_together(builder: PlanBuilder, terms: Sequence[ZeroPadded], shape: S
 
 
 class _Occupied:
-    """Where values stand already. Intervals of known positions are found by cells of a grid, which
-    are as long as a power of two: others needn't be compared."""
+    """The places that are written to already. Intervals of known positions are found by cells of a
+    grid, which are as long as a power of two: others needn't be compared."""
 
     def __init__(self, shape: Shape):
         self.shape = shape

@@ -31,7 +31,7 @@ from ..ir.instruction_rules import Slice
 from .context import Lowering
 from .selectors import Axis, ZeroPadded, emit_padded, write, written_together
 
-# How a term is lowered.
+# Lowers a term.
 Lower: TypeAlias = Callable[[Operand], ZeroPadded]
 
 

@@ -59,7 +59,7 @@ from .stacks import lower_matrix_power, lower_stack_function
 from .sums import lower_sum
 from .views import lower_view
 
-# How each type of node is lowered.
+# The lowering of each type of node.
 LOWERINGS: NodeTable[Row] = NodeTable(
     "numerical code",
     {

@@ -44,7 +44,7 @@ class _Rewriter:
         self.plan = plan
         self.orders = orders
         self.instructions: list[Instruction] = []
-        # Where each old value is found among the new ones.
+        # The new value of each old one.
         self.seen: list[Seen] = []
         self._views: dict[Seen, int] = {}
 

@@ -66,7 +66,7 @@ class _FreeNames:
 
     def __init__(self) -> None:
         self._orders: dict[str, int] = {}
-        # Of each order the last one last.
+        # For each order the one that was freed last comes last.
         self._names: dict[int, dict[str, None]] = {}
 
     def add(self, name: str, order: int) -> None:

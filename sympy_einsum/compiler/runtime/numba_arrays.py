@@ -55,26 +55,22 @@ def lagged_cumsum(x, backwards, lag, count):
     return total
 
 
-@compiled
-def cummax(x):
-    """Return the largest entries so far along the middle axis."""
-    total = x.copy()
-    for i in range(x.shape[0]):
-        for j in range(1, x.shape[1]):
-            for k in range(x.shape[2]):
-                total[i, j, k] = maximum(total[i, j - 1, k], x[i, j, k])
-    return total
+def running_choices(choose):
+    """Compile the function of the choices between two entries so far along the middle axis."""
+
+    def choices(x):
+        total = x.copy()
+        for i in range(x.shape[0]):
+            for j in range(1, x.shape[1]):
+                for k in range(x.shape[2]):
+                    total[i, j, k] = choose(total[i, j - 1, k], x[i, j, k])
+        return total
+
+    return compiled(choices)
 
 
-@compiled
-def cummin(x):
-    """Return the smallest entries so far along the middle axis."""
-    total = x.copy()
-    for i in range(x.shape[0]):
-        for j in range(1, x.shape[1]):
-            for k in range(x.shape[2]):
-                total[i, j, k] = minimum(total[i, j - 1, k], x[i, j, k])
-    return total
+cummax = running_choices(maximum)
+cummin = running_choices(minimum)
 
 
 @compiled
@@ -162,10 +158,8 @@ def running_products(x, backwards):
     total = np.ones((rows, n + 1), x.dtype)
     for i in range(rows):
         for j in range(n):
-            if backwards:
-                total[i, n - 1 - j] = x[i, n - 1 - j] * total[i, n - j]
-            else:
-                total[i, j + 1] = total[i, j] * x[i, j]
+            here, there = (n - 1 - j, n - j) if backwards else (j + 1, j)
+            total[i, here] = total[i, there] * x[i, min(here, there)]
     return total
 
 

@@ -1,4 +1,4 @@
-"""How Numba compiles helper functions of generated sources, and steps of reductions that may be
+"""Decorators by which Numba compiles helper functions, and steps of reductions that may be
 reordered.
 """
 

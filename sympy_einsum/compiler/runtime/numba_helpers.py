@@ -77,8 +77,9 @@ SUPPORT: dict[str, Helper] = {
     ),
     **helpers(
         ".numba_arrays",
-        *("make_finite", "matmul", "cumsum", "lagged_cumsum", "cummax", "cummin", "sort"),
-        *("argsort", "argmax", "argmin", "last_equal", "argcummax", "argcummin", "cumprod"),
+        *("make_finite", "matmul", "cumsum", "lagged_cumsum", "running_choices", "cummax"),
+        *("cummin", "sort", "argsort", "argmax", "argmin", "last_equal", "argcummax"),
+        *("argcummin", "cumprod"),
         *("running_products", "recurrence", "running_weights", "logcumsumexp", "running_mean"),
         *("correlate", "convolve"),
     ),

@@ -159,7 +159,7 @@ def exponential(A):
         return np.full(A.shape, np.nan, A.dtype)
     turns = max(0.0, np.ceil(size - np.log2(4.25)))
     if size > -np.inf:
-        # What rounding would add to the first terms that the quotient leaves out.
+        # The rounding error of the first terms that the quotient leaves out.
         rest = one_norm(A, 27) - one_norm(A, 1) - 26 * turns - np.log2(1.1325e35) + 53
         turns += max(0.0, np.ceil(rest / 26))
     h = 0.5**turns

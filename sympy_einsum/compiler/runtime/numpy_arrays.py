@@ -78,7 +78,7 @@ def scatter(values, lengths, *positions, once=False, to=None):
     if once:
         total[positions] = values
     elif len(positions) == 1 and shape and total.size:
-        # Of vectors it is fast.
+        # np.add.at is fast for vectors.
         columns = np.arange(shape[0] if len(shape) == 1 else total[0].size)
         flat = np.asarray(positions[0])[..., None] * columns.size + columns
         np.add.at(total.reshape(-1), flat.ravel(), values.ravel())

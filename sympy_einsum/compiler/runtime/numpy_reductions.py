@@ -25,7 +25,7 @@ def peak(x, axis=None):
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = largest(x, axis)
     entries = top.ravel()
-    # Of a few entries Python knows it sooner.
+    # Python sums a few entries faster.
     if abs(sum(entries.tolist()) if top.size < 16 else entries.dot(entries)) < np.inf:
         return top
     return np.where(np.isfinite(top), top, 0)

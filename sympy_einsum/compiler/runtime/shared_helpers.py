@@ -11,7 +11,7 @@ STABLE_FUNCTIONS = (
     *("LANGEVIN_SERIES", "sinhc", "tanhc", "log_sinhc", "langevin", "gamma_rise"),
     *("erfcx_rate", "log_ndtr_difference", "ndtr_share"),
 )
-# Those and the functions of SciPy that a library may lack.
+# These, and the functions of SciPy that a library may lack.
 SPECIAL = (
     *STABLE_FUNCTIONS,
     *("spherical_jn", "spherical_yn", "spherical_in", "hyp1f1", "exprel", "loggamma", "betaln"),

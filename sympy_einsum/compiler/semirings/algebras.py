@@ -18,7 +18,7 @@ from ...core import TensorError, UnsupportedError
 
 
 class Semiring(NamedTuple):
-    """How a semiring is spelled in NumPy's names; ``{0}`` and ``{1}`` are the operands.
+    """The spelling of a semiring in NumPy's names; ``{0}`` and ``{1}`` are the operands.
 
     add, multiply : the two operations on arrays
     zero, one : their neutral elements

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from runtime_helpers import helper
+from runtime_helpers import helper, raw
 
 DIRECTIONS = pytest.mark.parametrize("backwards", [False, True])
 RANDOM = np.random.default_rng(0)
@@ -135,6 +135,8 @@ def test_running_functions_of_numba(n):
         x[0, 2, 1] = np.nan
     assert_array_equal(helper("numba_arrays.cummax")(x), np.maximum.accumulate(x, 1))
     assert_array_equal(helper("numba_arrays.cummin")(x), np.minimum.accumulate(x, 1))
+    first = raw("numba_arrays.running_choices")(lambda before, own: before)
+    assert_array_equal(first(x), np.broadcast_to(x[:, :1], x.shape) if n else x)
     assert_array_equal(helper("numba_arrays.sort")(x), np.sort(x, 1))
     assert_array_equal(helper("numba_arrays.argsort")(x), np.argsort(x, 1, kind="stable"))
 

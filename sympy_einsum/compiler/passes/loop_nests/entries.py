@@ -69,7 +69,7 @@ class Entries:
 
     def __init__(self, plan: Plan, names: Mapping[Expr, str], spelling: Spelling, size: SizeCode):
         self.plan = plan
-        # Of arguments and axis lengths.
+        # The code of arguments and axis lengths.
         self.names = names
         self.spelling = spelling
         self.facts = ValueFacts(plan)

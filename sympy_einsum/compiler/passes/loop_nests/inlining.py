@@ -1,5 +1,5 @@
-"""Which values are computed where they are needed only, and what else is known before any loop is
-built: the bases of views, the values that are positions.
+"""Analyses before loops are built: the values that are inlined where they are used, the bases of
+views, and the values that are positions.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ValueFacts:
         those in ``whole`` an array is needed."""
         found: set[int] = set()
         results = {*self.plan.results}
-        # Of entries that are in memory 0.
+        # 0 for entries that are in memory.
         costs, levels = [0] * len(self.entrywise), [0] * len(self.entrywise)
         for number, step in enumerate(self.plan.instructions):
             is_stored = number in results or (number in whole and bool(step.shape))

@@ -12,7 +12,7 @@ from sympy import Expr
 from ...ir.code import Code
 from ...ir.loops import Block, Index, Loop, LoopBody
 
-# Where something stands: its number on the top level, within that, and so on.
+# The path to a statement: its number on the top level, within that, and so on.
 Place: TypeAlias = tuple[int, ...]
 # The code of a length.
 Size = Callable[[Expr], Code]

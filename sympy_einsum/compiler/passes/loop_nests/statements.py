@@ -38,9 +38,9 @@ from .access import Access, broadcast_index, positions_at, sliced_index
 from .entries import Entries, Reads, SizeCode, Spelling
 from .placement import Place, StoredValue, Unplaced, Write
 
-# What writes to no array that there is.
+# Marks a write to an array that isn't allocated yet.
 NOWHERE = Write()
-# Where a reduction begins, and a step of it.
+# The initial value of a reduction, and a step of it.
 REDUCTIONS = {
     "sum": ("0", "{0} = add({0}, {1})"),
     "prod": ("1", "{0} *= {1}"),
