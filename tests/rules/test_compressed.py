@@ -253,3 +253,15 @@ def test_no_array_has_an_axis_twice():
     dense = se.lambdify([w, R], jacobian)
     lines = [line for line in dense.source.splitlines() if "m, 3, m" in line]
     assert len(lines) <= 2  # the zeros that the rows are written to
+
+
+def test_parts_of_a_packed_variable():
+    """The Hessian with respect to a vector of a matrix and a vector, by blocks."""
+    packed, C = se.TensorSymbol("z", m * k + n), se.TensorSymbol("C", k, k)
+    Z, w = packed[: m * k].reshape(m, k), packed[m * k :]
+    H = se.hessian((Z @ C * Z).sum() + (w**3).sum(), packed)
+    with pytest.raises(se.UnsupportedError, match=r"packed or reshaped, its part: H\[:m\*k"):
+        se.compress(H)
+    block = se.compress(H[: m * k, : m * k].reshape(m, k, m, k))
+    assert (block.core, block.pattern) == (C + C.T, "ab->iaib")
+    assert se.compress(H[m * k :, m * k :]).pattern == "i->ii"
