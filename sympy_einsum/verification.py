@@ -149,8 +149,8 @@ def _with_structure(value: np.ndarray, structure: set[str]) -> np.ndarray:
 
 
 class Difference(NamedTuple):
-    """Where a derivative is furthest from finite differences: the relative error, the entry of
-    the derivative, and both values."""
+    """The largest deviation of a derivative from finite differences: its relative error, its
+    entry, and both values."""
 
     error: float
     entry: tuple[int, ...]

@@ -198,7 +198,7 @@ def _moved(block: Operand, order: int, first: Moves, second: Moves) -> Operand:
     pending = [list(first), list(second)]
     shapes = [block.shape[:order], block.shape[order:]]
     while any(pending):
-        # Where both are next to be reshaped, or to be multiplied, that is done at once.
+        # Consecutive reshapes, or products, of both are done at once.
         is_reshape = next(moves[0].shape for moves in pending if moves) is not None
         taken = [
             moves.pop(0) if moves and (moves[0].shape is not None) == is_reshape else None

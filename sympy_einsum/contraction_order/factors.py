@@ -49,7 +49,7 @@ class KnownProducts:
         """Products that may be those of some factors, the longest first."""
         values = sorted([factor.value for factor in factors])
         found: list[tuple[int, int, int, Factor]] = []
-        # What is made of some values, and how many of all have been looked at.
+        # The products of some values, and the number of values already examined.
         pending = [(self._root, 0)]
         while pending:
             known, first = pending.pop()

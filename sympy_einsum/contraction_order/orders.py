@@ -67,7 +67,7 @@ class Order(NamedTuple):
         for number, operands in enumerate(self.path, count):
             own = labels[number]
             if len(operands) > 1 and len(own) > 2:
-                # So that the next product takes this one as a matrix.
+                # The next product then takes this one as a matrix.
                 own = tuple(sorted(own, key=lambda i: i in summed.get(number, ())))
             yield ContractionStep(operands, own)
 

@@ -17,7 +17,7 @@ from .helper_functions import helper_function, is_check
 from .names import bare, imported, items
 from .values import BINARY, NamedFunction, Value, array, choose_value, truth, with_part
 
-# How a list of statements ends without returning.
+# The ways in which a list of statements ends without returning.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
 _ENDS = {ast.Break: _BREAK, ast.Continue: _CONTINUE}
 

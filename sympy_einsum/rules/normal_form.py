@@ -119,7 +119,7 @@ def tidy(
     below = postorder(given)
     fixed = [node for node in below if not is_tensor(node)]
     shared = _shared(order)
-    # What a step shares with that of another loop would be written in another way.
+    # Otherwise a step's form would differ from an equal part of another loop's step.
     run = Run(NORMAL, shared.union(below), fixed, enters_loops=False)
     results = [run.result(expr) for expr in exprs]
     price = cost(results) if run.steps or run.depends_on_shared else 0

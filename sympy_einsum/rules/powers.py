@@ -159,7 +159,7 @@ def power_of_bessel(node: Operand, barriers: Barriers) -> Operand | None:
         (x,) = function.operands
         scalar, core = scalar_and_tensor(x)
         base, exponent = core.as_entry_power()
-        # What a power of x has as its base, to which power that is there, and what it leaves out.
+        # The base of a power of x, its exponent there, and the remaining factors.
         forms = {base: (order * exponent, scalar), core: (order, scalar), x: (order, S.One)}
         for j, power in enumerate(product.operands):
             given, left = power.as_entry_power()

@@ -90,7 +90,7 @@ UNKNOWN = sympy.symbols("n m k p q r s d", integer=True, positive=True)
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 2).flatmap(texts))
 def test_any_expression_is_written_and_read_again(text):
-    """Where symbols determine all axis lengths."""
+    """For expressions whose symbols determine all axis lengths."""
     try:
         e = se.parse(text, SQUARE, syntax="lippmann")
     except se.ParseError:

@@ -1,4 +1,4 @@
-"""All that NumPy can be asked for is here, or refused with a reason."""
+"""Every name of NumPy's is supported, or refused with a reason."""
 
 import importlib
 import pickle
@@ -93,7 +93,7 @@ def test_packages_are_modules():
 
 
 def test_numbers_are_no_arrays():
-    """What has no axes is a scalar of NumPy's, as NumPy's own results are."""
+    """Results without axes are NumPy scalars, as NumPy's own are."""
     numbers = np.array([3.0, np.nan, 1.0])
     functions = [snp.median, snp.nanmedian, snp.nanmax, snp.nanmin, snp.all, snp.any]
     functions += [lambda v: snp.quantile(v, 0.3), lambda v: snp.nanpercentile(v, 30)]
@@ -112,14 +112,14 @@ def test_bitwise_functions_are_for_conditions():
 
 
 def slope(f, values):
-    """The derivative of a function that is applied entry by entry, at some values."""
+    """Return the derivative of an entrywise function, at some values."""
     v = se.TensorSymbol("v", len(values))
     with np.errstate(all="ignore"):
         return se.lambdify([v], se.gradient(snp.sum(f(v)), v))(np.array(values)).tolist()
 
 
 def test_slopes_at_special_points():
-    """As JAX has them."""
+    """The derivatives are JAX's."""
     nan, inf = np.nan, np.inf
     assert slope(lambda v: np.clip(v, -1, 2), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [0, 0.5, 1, 0.5, 0]
     points = ([-1.0, 0.0, 2.0], [1.0, 3.0, -2.0])
@@ -147,7 +147,7 @@ def test_slopes_at_special_points():
 
 
 def test_values_without_nan():
-    """As NumPy has them, also along rows that have none or nothing else."""
+    """As NumPy's, also along rows without nan or with nothing else."""
     nan, inf = np.nan, np.inf
     M = se.TensorSymbol("M", 5, 3)
     rows = np.array([[1, nan, 3], [nan, nan, nan], [2, -inf, nan], [-inf, -inf, nan], [4, 5, inf]])
@@ -191,7 +191,7 @@ def test_a_tensor_is_a_list_of_its_pieces(name):
 # Some results are nan, of which NumPy warns too.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_quantiles_and_nan():
-    """As NumPy has them, also of ties and of nothing."""
+    """As NumPy's, also for ties and empty axes."""
     nan = np.nan
     rows = np.array([[1, nan, 3, 3], [nan, nan, nan, nan], [2, 5, 1, 1], [4, 5, nan, nan]])
     M = se.TensorSymbol("M", *rows.shape)
@@ -281,7 +281,7 @@ def test_wrong_searches():
 
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
 def test_weighted_quantiles(axis):
-    """As NumPy has them, beside weights that are 0 and entries that are no numbers."""
+    """As NumPy's, beside weights that are 0 and entries that are nan."""
     M, W = se.tensors("M W", 4, 6)
     rng = np.random.default_rng(3)
     numbers, weights = rng.standard_normal((4, 6)), rng.integers(0, 3, (4, 6)).astype(float)
@@ -313,7 +313,7 @@ def test_weighted_quantiles(axis):
 
 
 def test_polynomials_from_roots_and_points():
-    """As NumPy has them, with derivatives."""
+    """As NumPy's, with derivatives."""
     rng = np.random.default_rng(6)
     u, v, r, w = (se.TensorSymbol(name, n) for name, n in zip("uvrw", (6, 3, 4, 6), strict=True))
     t, Y = se.TensorSymbol("t", 6), se.TensorSymbol("Y", 6, 2)

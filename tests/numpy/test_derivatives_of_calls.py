@@ -1,5 +1,5 @@
-"""First and second derivatives of NumPy's functions, option by option, against differences of
-NumPy's own values."""
+"""First and second derivatives of NumPy's functions, option by option, against finite differences
+of NumPy's values."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ DIRECTIONS = {name: se.TensorSymbol(f"d{name}", s.shape) for name, s in SYMBOLS.
 
 
 def first_of_each_option():
-    """The calls in which a function or an option of it occurs first, and those of methods,
+    """Return the calls in which a function or an option of it occurs first, and those of methods,
     operators and brackets."""
     seen = set()
     for call in CALLS:
@@ -27,8 +27,7 @@ def first_of_each_option():
 
 
 def along_a_line(call, used, ahead, weights):
-    """What NumPy's values, weighted and added up, have for derivatives along a line, and their
-    size."""
+    """Return directional derivatives of the weighted sum of NumPy's values, and their size."""
     values = []
     for k in range(-3, 4):
         moved = {name: ARRAYS[name] + k * STEP * ahead[name] for name in used}

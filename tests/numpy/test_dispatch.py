@@ -1,5 +1,5 @@
-"""Whatever of NumPy takes a tensor expression means what it means for arrays: all functions and
-ufuncs of NumPy and its linalg, called blindly, give NumPy's values and shapes or an error."""
+"""NumPy's functions on tensor expressions have their meaning on arrays: all functions and ufuncs of
+NumPy and its linalg, called blindly, give NumPy's values and shapes or an error."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_dispatched_functions_are_numpys(name):
 
 
 def test_products_of_stacks():
-    """Of vectors and matrices with all lengths different, as NumPy's gufuncs."""
+    """Vectors and matrices with distinct lengths, as by NumPy's gufuncs."""
     rng = np.random.default_rng(4)
     A, B, x = se.TensorSymbol("A", (4, 3)), se.TensorSymbol("B", (2, 4, 3)), SYMBOLS["x"]
     w, V = SYMBOLS["w"], SYMBOLS["V"]
@@ -91,7 +91,7 @@ def test_products_of_stacks():
 
 
 def test_lambertw_of_scipy():
-    """A function in Python around a universal one."""
+    """A Python function around a ufunc."""
     special = pytest.importorskip("scipy.special")
     x = SYMBOLS["x"]
     assert special.lambertw(x) == se.LambertW(x)

@@ -1,5 +1,5 @@
-"""NumPy's functions on symbols: the same values as NumPy on data, and the same objects whether
-they are reached through sympy_einsum.numpy or through numpy itself."""
+"""NumPy's functions on symbols: equal values to NumPy on data, and equal objects through
+sympy_einsum.numpy and through numpy itself."""
 
 import ast
 import functools
@@ -122,7 +122,7 @@ OF_ANY_TYPE = {"eye", "geomspace", "identity", "ones", "ones_like", "tri", "zero
 
 @pytest.mark.parametrize(("option", "value"), [("out", np.empty(3)), ("dtype", int)])
 def test_places_and_types_of_results_are_refused(option, value):
-    """Wherever NumPy has these options."""
+    """``out`` and ``dtype``, wherever NumPy has these options."""
     for call in CALLS:
         name = next(options_in(call), "")
         alone = call.startswith(f"np.{name}(") and call.count("np.") == 1 and call.endswith(")")
@@ -162,7 +162,7 @@ CREATED |= {"bartlett", "blackman", "hamming", "hanning", "kaiser", "fft.fftfreq
 @given_up
 @calls
 def test_numpy_itself_gives_the_same_object(call):
-    """Where the arguments are tensors of ours, NumPy's own functions dispatch to the same table."""
+    """With tensors as arguments, NumPy's own functions dispatch to the same table."""
     expr = run(call, snp, SYMBOLS)
     if CREATED.intersection(options_in(call)):
         return  # these see no tensor
@@ -423,7 +423,7 @@ def test_unsupported_options_are_refused_or_right(call):
 
 
 def test_options_are_not_dropped_silently():
-    """Where an option is accepted it has its effect."""
+    """An accepted option has its effect."""
     for call, expected in (
         (lambda: np.sum(w, initial=3.0), POINT.sum() + 3),
         (lambda: np.add.reduce(w), POINT.sum()),
@@ -506,7 +506,7 @@ def test_comparisons_are_for_where_only():
 
 
 def test_the_matrix_of_distances():
-    """The pieces together, as in everyday code."""
+    """Several functions together, as in everyday code."""
     points, centres = se.TensorSymbol("P", (n, k)), se.TensorSymbol("C", (m, k))
 
     def distances(np, points, centres):

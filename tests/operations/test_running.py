@@ -153,7 +153,7 @@ def test_running_functions_on_every_backend(backend):
 
 @pytest.mark.slow
 def test_jax_maps_and_differentiates_running_functions():
-    """Where weights vanish, branches are chosen so that no unused one makes a derivative nan."""
+    """No branch that isn't chosen makes a derivative nan where weights vanish."""
     jax = jax64()
     f = se.sin(se.logcumsumexp(x)).sum()
     slopes = se.lambdify([x], se.gradient(f, x))

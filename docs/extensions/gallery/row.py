@@ -1,4 +1,4 @@
-"""What stands in a row of the gallery, and what is made of it."""
+"""A row of the gallery, and its rendering."""
 
 from __future__ import annotations
 

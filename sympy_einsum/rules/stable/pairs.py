@@ -124,8 +124,8 @@ ELEMENTARY = (exp, sin, cos, tanh, sinh, cosh)
 
 
 class FactorKind(NamedTuple):
-    """Whether a factor is a power of a function of the tables, and whether it is a positive power
-    of an elementary one or of a symbol: two such aren't merged."""
+    """The kind of a factor: a power of a function of the tables, and a positive power of an
+    elementary one or of a symbol; two of the latter aren't merged."""
 
     is_function: bool
     is_elementary: bool
