@@ -81,9 +81,9 @@ class Signature:
             for axis, length in enumerate(shape_of(symbol)):
                 if isinstance(length, Symbol) and length not in given:
                     self.axes.setdefault(length, (symbol, axis))
-        self._told: dict[Expr, dict[int, Expr]] = {symbol: {} for symbol in symbols}
+        self._lengths_of: dict[Expr, dict[int, Expr]] = {symbol: {} for symbol in symbols}
         for length, (symbol, axis) in self.axes.items():
-            self._told[symbol][axis] = length
+            self._lengths_of[symbol][axis] = length
         # Lengths that an axis tells together with others, as n + 1 tells n.
         self.solved = _solved_lengths(symbols, given | self.axes.keys())
         taken = {*backend.reserved(), *reserved}
@@ -104,7 +104,7 @@ class Signature:
             if s in needed:
                 needed |= self.solved[s].others
         for symbol in self.symbols:
-            axes = {axis: s for axis, s in self._told[symbol].items() if s in needed}
+            axes = {axis: s for axis, s in self._lengths_of[symbol].items() if s in needed}
             if not axes:
                 continue
             order = len(shape_of(symbol))
@@ -142,7 +142,7 @@ class Signature:
             tests += self.backend.quick_tests([self.names[symbol] for symbol in tensors])
         for symbol in self.symbols:
             argument, shape = self.names[symbol], shape_of(symbol)
-            own = self._told[symbol]
+            own = self._lengths_of[symbol]
             known = {s for n in shape for s in n.free_symbols} <= self.names.keys()
             if own:
                 targets = [self.names[own[k]] if k in own else "_" for k in range(len(shape))]

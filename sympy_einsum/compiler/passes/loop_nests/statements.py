@@ -66,7 +66,7 @@ class WholeArray(NamedTuple):
     is_transposed: bool = False
 
 
-class Placed(NamedTuple):
+class PlacedStatement(NamedTuple):
     """The loops of a statement, where it stands, and the axes in the order of the loops."""
 
     loops: Sequence[Loop]
@@ -404,7 +404,7 @@ class Statements(Entries):
         write: Write = NOWHERE,
         natural: bool = False,
         kept: Sequence[int] | None = None,
-    ) -> Placed:
+    ) -> PlacedStatement:
         """Place a statement that reads some entries into loops over axes, in the order in which
         what is read lies in memory; of a reduction, with the axes that are ``kept``."""
         found = self._reads(wanted)
@@ -417,7 +417,7 @@ class Statements(Entries):
         loops, place = self.tree.place(new)
         self.loops, self.here = loops, []
         loops[-1].accumulates = accumulates
-        return Placed(loops, (*place, loops[-1].body.add(self.here)), order)
+        return PlacedStatement(loops, (*place, loops[-1].body.add(self.here)), order)
 
     def _reads(self, wanted: Sequence[Access]) -> Reads:
         """Collect the reads of entries."""
