@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -99,10 +100,15 @@ LIBRARIES = {name: make for name, make in EVERY.items() if not BACKENDS[name].is
 
 
 @contextmanager
-def functions_may_be_lacking(backend: str) -> Iterator[None]:
-    """Allow a third-party backend to refuse a function by name."""
-    try:
+def allowances_for(backend: str) -> Iterator[None]:
+    """Allow a third-party backend to refuse a function by name, and its library to warn about
+    numbers in branches that aren't taken."""
+    if backend in COMPLETE:
         yield
-    except se.UnsupportedError as error:
-        if backend in COMPLETE or f"backend {backend!r} has no function" not in str(error):
-            raise
+        return
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        try:
+            yield
+        except se.UnsupportedError as error:
+            if f"backend {backend!r} has no function" not in str(error):
+                raise

@@ -39,7 +39,8 @@ class Row:
 
     function : a subclass of ``sympy.Function``, or a function that returns an expression
     code : its code in the names of NumPy and SciPy
-    on : its code for particular backends, by their name; ``"math"`` is Python's module
+    on : its code for particular backends, by their name; ``"arrays"`` is for all others, which
+        have the helper functions of generated code, ``"math"`` is Python's module
     derivative : the derivatives with respect to the arguments, as a function of these, where
         SymPy's is missing, wrong at some points or a distribution (DiracDelta)
     definition : the textbook's formula as a function of the arguments, by which numbers are
@@ -161,7 +162,8 @@ def code_of(expr: Expr, backend: str = "") -> str | None:
     row = _by_function.get(type(expr))
     if row is None:
         return None
-    code = row.on.get(backend, row.code)
+    of_helpers = row.on.get("arrays") if backend else None
+    code = row.on.get(backend) or of_helpers or row.code
     return code(*expr.args) if callable(code) else code
 
 

@@ -199,14 +199,13 @@ def _share_derivative(x: Expr, a: Expr, b: Expr) -> Partials:
 
 
 def _everywhere(code: Code) -> dict[str, Code]:
-    """Return code, for all backends, that calls a helper of ours; for numbers it returns a
-    number."""
+    """Return code, for all backends, that calls a helper of generated code; for numbers it returns
+    a number."""
 
     def of_numbers(*args: Expr) -> str:
         return f"{code(*args) if callable(code) else code}[()]"
 
-    names = ("numpy", "numba", "jax", "torch", "cupy", "dask")
-    return {**dict.fromkeys(names, code), "scalars": of_numbers}
+    return {"arrays": code, "scalars": of_numbers}
 
 
 # --- the rows -------------------------------------------------------------------------------------

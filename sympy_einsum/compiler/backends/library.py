@@ -143,6 +143,8 @@ class Library:
     @classmethod
     def _helper_spelling(cls, name: str) -> str | None:
         space, _, own = name.partition(".")
+        if space == "special" and own:
+            return cls._name(space, own)
         if space != "xp" or not own:
             return None
         if f"np.{own}" in cls.lacking:

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import sympy
-from libraries import EVERY, LIBRARIES, functions_may_be_lacking
+from libraries import EVERY, LIBRARIES, allowances_for
 from scipy import linalg, special
 from sympy import symbols
 
@@ -307,7 +307,7 @@ def test_values(library, name):
     expected = flattened(se.lambdify(arguments, exprs)(*data))
     if library.name == "numba" and "spectrum" in name:
         pytest.importorskip("rocket_fft")
-    with functions_may_be_lacking(library.name):
+    with allowances_for(library.name):
         function = se.lambdify(arguments, exprs, library.name)
         if library.name == "numba" and name not in COMPILED:
             return
@@ -462,7 +462,7 @@ def test_every_name_that_code_uses_is_reserved(backend):
     reserved = RESERVED | BACKENDS[backend].reserved()
     for exprs in EXPRESSIONS.values():
         arguments = arguments_of(exprs)
-        with functions_may_be_lacking(backend):
+        with allowances_for(backend):
             found, own = free_names(se.codegen(arguments, exprs, backend))
             names = {"X", *SIZE_NAMES, *(argument.name for argument in arguments)}
             assert not {name for name in found - reserved if not re.fullmatch(r"fused\d+", name)}

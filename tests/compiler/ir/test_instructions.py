@@ -243,8 +243,8 @@ def test_code_of_backends_has_the_meaning_of_the_row(name, backend):
 @pytest.mark.parametrize("name", OPS)
 def test_every_backend_has_a_method_for_every_row(name, backend):
     """The arguments are names."""
-    if name == "argument":
-        return
+    if name in ("argument", "loop"):
+        return  # these are the writer's
     method = getattr(BACKENDS[backend], name)
     count = 4 if name == "write" else 1 + len(OPS[name].parameters)
     assert inspect.signature(method).bind("backend", *range(count + OPS[name].is_typed))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from libraries import EVERY, functions_may_be_lacking
+from libraries import EVERY, allowances_for
 from sympy import symbols
 
 import sympy_einsum as se
@@ -41,7 +41,7 @@ def test_sums_have_their_values(backend):
     for lengths in ((4, 5, 6), (4, 0, 3), (1, 2, 3)):
         values = data(lengths)
         for own, reference in zip(SUMS, expected(*values), strict=True):
-            with functions_may_be_lacking(backend):
+            with allowances_for(backend):
                 found = se.lambdify(ARGUMENTS, own, backend)(*map(library.into, values))
                 np.testing.assert_allclose(library.back(found), reference, atol=1e-12)
 
