@@ -5,6 +5,7 @@ No string that a user chose reaches Python's compiler.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
@@ -40,6 +41,11 @@ from .semirings.backends import positions_in
 IMPORT_NUMPY = "import numpy as np"
 # Threads that meet new axis lengths wait for each other: most want the same plan.
 PLANNING = RLock()
+# A child forked while another thread holds the lock would deadlock.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=PLANNING.acquire, after_in_parent=PLANNING.release, after_in_child=PLANNING.release
+    )
 # Functions called by the checks in generated code.
 CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 

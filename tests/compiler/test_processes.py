@@ -36,15 +36,22 @@ def build_something(tag):
 
 
 def child(tag):
-    """Build one object twice in a child process, and use the collector."""
+    """Build one object twice in a child process, call it, and use the collector."""
     same = build_something(tag) is build_something(tag)
-    os._exit(0 if same and gc.isenabled() else 1)
+    is_right = called() == 14
+    os._exit(0 if same and is_right and gc.isenabled() else 1)
+
+
+def called():
+    """Compile a function and call it for the first time."""
+    return se.lambdify(x, x @ x)(np.array([1.0, 2.0, 3.0]))
 
 
 @pytest.mark.slow
 @needs_fork
 def test_a_fork_among_building_threads():
     """No child waits for a lock held by a thread of the parent."""
+    called()  # Python's own lock for imports may be held, too
     stop = threading.Event()
 
     def build(slot):
@@ -52,6 +59,7 @@ def test_a_fork_among_building_threads():
         while not stop.is_set():
             count += 1
             build_something(f"{slot}_{count}")
+            called()
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
