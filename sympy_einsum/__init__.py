@@ -91,6 +91,7 @@ from .expressions import (
     SingularValues,
     Slot,
     Softmax,
+    Solution,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -214,7 +215,18 @@ from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them atta
 
 if TYPE_CHECKING:
     from . import numpy as numpy
-    from .calculus import diff, gradient, hessian, hvp, jacobian, jvp, linearize, vjp
+    from .calculus import (
+        diff,
+        gradient,
+        hessian,
+        hvp,
+        jacobian,
+        jvp,
+        linearize,
+        minimizer,
+        solution,
+        vjp,
+    )
     from .compiler import lambdify
     from .convert import (
         from_array,
@@ -237,7 +249,7 @@ if TYPE_CHECKING:
 _LATER = {
     name: package
     for package, names in {
-        "calculus": "diff gradient hessian hvp jacobian jvp linearize vjp",
+        "calculus": "diff gradient hessian hvp jacobian jvp linearize minimizer solution vjp",
         "compiler": "lambdify",
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
         "evaluation": "evaluate",
@@ -326,6 +338,7 @@ __all__ = [
     "SingularValues",
     "Slot",
     "Softmax",
+    "Solution",
     "TensorAdd",
     "TensorError",
     "TensorExpr",
@@ -411,6 +424,7 @@ __all__ = [
     "median",
     "merge_deltas",
     "min_share",
+    "minimizer",
     "moveaxis",
     "nest",
     "norm",
@@ -439,6 +453,7 @@ __all__ = [
     "sliding_window_view",
     "slogdet",
     "softmax",
+    "solution",
     "solve",
     "sort",
     "split",

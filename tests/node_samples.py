@@ -136,6 +136,14 @@ SAMPLES = {
         lambda c, row: (se.scan(lambda d, j: (d + c * row, d), x, length=3)[1].sum(axis=0), None),
         *(x, A),
     )[0],
+    "solution": se.solution(lambda z: z + z**3 - t * x, start=x),
+    "scalar solution": se.solution(lambda z: z**3 + z - s * t, start=1),
+    "minimizer": se.minimizer(
+        lambda z: ((X @ z - x) ** 2).sum() + se.log(1 + se.exp(z)).sum() + (z**2).sum(), start=v
+    ),
+    "gradient of a solution": se.gradient(
+        se.solution(lambda z: z + z**3 - t * x, start=x).sum(), t
+    ),
     "adjoint of steps": se.gradient(LAST.sum() + (VALUES**2).sum(), X),
     "gradient": se.gradient(se.exp(x @ A @ x), x),
     "hessian": se.hessian(snp.sum(snp.log(1 + snp.exp(X @ v))), v),

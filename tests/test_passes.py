@@ -11,6 +11,7 @@ import sympy_einsum as se
 from sympy_einsum.core import NODE_TABLES, UnsupportedError
 from sympy_einsum.expressions import (
     AxesFunction,
+    Binder,
     DeterminantDerivative,
     MatrixFunction,
     NamedAxesFunction,
@@ -25,7 +26,7 @@ for package in Path(se.__file__).parent.glob("*/__init__.py"):
 
 # They have no nodes of their own.
 BASES = {TensorExpr, MatrixFunction, StackFunction, AxesFunction, RunningFunction}
-BASES |= {NamedAxesFunction, DeterminantDerivative}
+BASES |= {NamedAxesFunction, DeterminantDerivative, Binder}
 
 
 def subclasses(kind):

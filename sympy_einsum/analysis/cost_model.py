@@ -40,6 +40,7 @@ from ..expressions import (
     RunningFunction,
     Scan,
     Softmax,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -269,6 +270,12 @@ def _scan_cost(node: Scan) -> int:
     return nominal_length(node.length) * cost(node.loop.outputs)
 
 
+def _solution_cost(node: Solution) -> int:
+    """Compute the cost of some iterations of Newton's method."""
+    size = prod(map(nominal_length, node.shape))
+    return tuning.NEWTON_ITERATIONS * (cost(node.outputs) + size**3)
+
+
 COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
     "the cost",
     {
@@ -295,5 +302,6 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         Cofactors: _cofactors_cost,
         StackFunction: _decomposed,
         Scan: _scan_cost,
+        Solution: _solution_cost,
     },
 )

@@ -10,3 +10,4 @@ from .operators import (
     is_part_of_symbol as is_part_of_symbol,
     jacobian as jacobian,
 )
+from .solutions import minimizer as minimizer, solution as solution

@@ -37,6 +37,7 @@ from ..expressions import (
     OneHot,
     Operand,
     Scan,
+    Solution,
     TensorExpr,
     Zeros,
     contract,
@@ -51,6 +52,7 @@ from ..expressions import (
 )
 from ..rules import Step, stabilise, tidy
 from .choices import inline_operands
+from .implicit_functions import pull_back_solution, push_forward_solution
 from .linear_actions import CARRIERS
 from .pairs import has_long_product_rule, product_of_pairs
 from .reshaped_ends import by_ends
@@ -63,6 +65,8 @@ MODES = ("reverse", "forward", "cross-country", "auto")
 
 def inputs_of(node: Operand) -> tuple[Operand, ...]:
     """Return the operands that a node's derivative rule refers to."""
+    if isinstance(node, Solution):
+        return node.hoisted
     if isinstance(node, TensorExpr):
         return (
             ()
@@ -199,6 +203,12 @@ def pullback(
             (loop,) = graph.below(node)
             of_loops.setdefault(loop, {})[node.kind, node.place] = cotangent
             continue
+        if isinstance(node, Solution):
+            known = [k for k, o in enumerate(node.operands) if k and o in graph.active]
+            found = pull_back_solution(node, cotangent, known, tuple(outer_shape), pullback)
+            for k, own in found.items():
+                contributions.setdefault(node.operands[k], []).append(own)
+            continue
         if type(node) in CARRIERS:
             for k, operand in enumerate(node.operands):
                 if operand in graph.active:
@@ -249,6 +259,12 @@ def pushforward(
         if isinstance(node, Scan):
             (loop,) = graph.below(node)
             tangent_of[node] = of_loops[loop]((node.kind, node.place))
+            continue
+        if isinstance(node, Solution):
+            known = {
+                k: tangent_of[o] for k, o in enumerate(node.operands) if k and o in graph.active
+            }
+            tangent_of[node] = push_forward_solution(node, known, tuple(inner), pushforward)
             continue
         if type(node) in CARRIERS:
             push = CARRIERS[type(node)].pushforward

@@ -77,6 +77,7 @@ from ..expressions import (
     Selection,
     SingularValues,
     Softmax,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -494,7 +495,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Positions: _NO_OPERANDS,
         Triangle: _NO_OPERANDS,
         Fourier: _NO_OPERANDS,
-        **dict.fromkeys([*CARRIERS, DirectionalFunction, Scan], _LINEAR),
+        **dict.fromkeys([*CARRIERS, DirectionalFunction, Scan, Solution], _LINEAR),
         **dict.fromkeys([OneHot, Ranking, ExtremumShare], _CONSTANT),
     },
 )

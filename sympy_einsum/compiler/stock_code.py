@@ -27,7 +27,7 @@ from sympy.printing.numpy import NumPyPrinter, SciPyPrinter
 
 from ..core import TensorError, UnsupportedError, postorder
 from ..expressions import (
-    Scan,
+    Binder,
     TensorExpr,
     TensorSymbol,
     determinants_in,
@@ -349,10 +349,10 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     if lengths:
         names = {**lengths, **names}
         _check_lengths(node, known.union(lengths))
-    if any(isinstance(own, Scan) for own in postorder([node])):
+    if any(isinstance(own, Binder) for own in postorder([node])):
         raise UnsupportedError(
             "sympy.lambdify writes one expression, which has no loops; use sympy_einsum.lambdify, "
-            "or write the steps out with unroll"
+            "or write the steps of scans out with unroll"
         )
     exprs, _ = stabilise([node], numeric=True)
     backend = _ExpressionBackend()

@@ -53,6 +53,7 @@ from ..expressions import (
     RunningSoftmax,
     Scan,
     Softmax,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -277,6 +278,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
     },
     refused={
         StackFunction: "lambdify gives its numbers",
+        Solution: "Newton's method is for numbers; lambdify gives them",
         **dict.fromkeys([Picked, Ranking], "the order of symbols isn't known; use lambdify"),
     },
 )

@@ -57,6 +57,7 @@ from ..expressions import (
     Scan,
     Slot,
     Softmax,
+    Solution,
     StackFunction,
     TensorExpr,
     TensorSymbol,
@@ -249,7 +250,7 @@ def shared_rows(builder: Builder) -> dict[type, Callable[..., Basic]]:
         return MatPow(builder.matrix(node, converted), node.exponent)
 
     functions = [Cofactors, AxesFunction, OneHot, StackFunction, RunningFunction]
-    refused = [Positions, Fourier, Scan, *functions]
+    refused = [Positions, Fourier, Scan, Solution, *functions]
     return {
         TensorSymbol: lambda node, converted: converted.symbol(node),
         Elementwise: lambda node, converted: converted_elementwise(node, converted, builder),

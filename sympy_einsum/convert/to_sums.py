@@ -46,6 +46,7 @@ from ..expressions import (
     Reshape,
     RunningFunction,
     Scan,
+    Solution,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -313,6 +314,6 @@ TO_ENTRIES: NodeTable[Callable[..., EntryFormula]] = NodeTable(
         OneHot: _one_hot_plan,
         IntervalProducts: _interval_plan,
         MatrixFunction: _matrix_function_plan,
-        **dict.fromkeys([AxesFunction, RunningFunction, Reshape, Scan], _refuse),
+        **dict.fromkeys([AxesFunction, RunningFunction, Reshape, Scan, Solution], _refuse),
     },
 )

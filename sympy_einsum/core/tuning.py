@@ -22,6 +22,8 @@ SEARCH_ENTRY = 16
 FUNCTION = 20
 # Cost of a root or a quotient of entries. Measured: 5 to 8.
 ROOT = 4
+# Iterations of Newton's method that a solution counts as.
+NEWTON_ITERATIONS = 8
 # Relative difference below which two costs are equal: the model is no finer.
 COST_SLACK = 1.02
 # Gain by which a product with a sum has to be cheaper to be distributed over terms of low rank.

@@ -165,6 +165,7 @@ from .scalar_lambdas import (
 from .scans import (
     LAST as LAST,
     VALUES as VALUES,
+    Binder as Binder,
     BoundTensor as BoundTensor,
     Carry as Carry,
     Recurrence as Recurrence,
@@ -176,6 +177,7 @@ from .scans import (
     loop_of as loop_of,
     step_index as step_index,
 )
+from .solutions import Solution as Solution, solution_of as solution_of
 from .substitution import (
     as_basic as as_basic,
     rebuild as rebuild,

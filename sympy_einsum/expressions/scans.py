@@ -194,7 +194,31 @@ def in_first_axis(value: Operand) -> Operand:
     return contract((value,), (axes,), (0, *axes), lengths)
 
 
-class Scan(TensorExpr):
+class Binder(TensorExpr):
+    """A node with a body, in which it binds symbols."""
+
+    __slots__ = ()
+
+    @property
+    def level(self) -> int:
+        """The level of nesting of the body, 0 for one without such nodes."""
+        raise NotImplementedError
+
+    @property
+    def hoisted(self) -> tuple[Operand, ...]:
+        """The operands that the body refers to by symbols, because nothing bound is in them."""
+        raise NotImplementedError
+
+    def open_outputs(self) -> list[Operand]:
+        """Return the expressions of the body, with hoisted operands in place of their symbols."""
+        raise NotImplementedError
+
+    def with_outputs(self, outputs: Sequence[Operand]) -> Operand:
+        """Return a node with other expressions in its body, in which nothing is hoisted."""
+        raise NotImplementedError
+
+
+class Scan(Binder):
     """A result of a loop; build it with ``scan``.
 
     >>> from sympy import symbols
@@ -232,6 +256,24 @@ class Scan(TensorExpr):
     def loop(self) -> Recurrence:
         """The loop that it is a result of."""
         return loop_of(self.operands, self.data)
+
+    @property
+    def level(self) -> int:
+        """The level of nesting of the step."""
+        return self.loop.level
+
+    @property
+    def hoisted(self) -> tuple[Operand, ...]:
+        """The values of invariants."""
+        return tuple([own.stacked for own in self.loop.invariants])
+
+    def open_outputs(self) -> list[Operand]:
+        """Return the outputs of the step, with the values of invariants."""
+        return self.loop.open_outputs()
+
+    def with_outputs(self, outputs: Sequence[Operand]) -> Operand:
+        """Return the result of a loop with another step."""
+        return self.loop.with_outputs(outputs).result(self.kind, self.place)
 
     @property
     def group(self) -> tuple[Operands, Data]:
@@ -287,8 +329,7 @@ def closed_loop(
     used = {*postorder(outputs)}
     inputs = [own for own in inputs if own.symbol in used]
     given = [*[own.symbol for own in carries], *[own.symbol for own in inputs]]
-    inner = depending(outputs, {*given, index})
-    level = 1 + max([node.loop.level for node in inner if isinstance(node, Scan)], default=-1)
+    level = level_of_body(outputs, {*given, index})
     names: dict[Basic, Basic] = {index: step_index(level)}
     for number, symbol in enumerate(given):
         kind, place = (
@@ -299,12 +340,7 @@ def closed_loop(
     outputs, read = _entries_as_inputs(outputs, {*names.values()}, names[index], length, level)
     inputs = [*[own._replace(symbol=names[own.symbol]) for own in inputs], *read]
     names.update((own.symbol, own.symbol) for own in inputs)
-    found = _invariants(outputs, {*names.values()})
-    symbols = {
-        node: BoundTensor("invariant", number, level, shape_of(node), _assumptions(node))
-        for number, node in enumerate(found)
-    }
-    outputs = replace_nodes(outputs, symbols)
+    outputs, invariants = with_invariants(outputs, {*names.values()}, level)
     count = len(carries)
     return Recurrence(
         *(length, reverse, names[index]),
@@ -315,7 +351,7 @@ def closed_loop(
             ]
         ),
         tuple([ScanInput(names[own.symbol], own.stacked) for own in inputs]),
-        tuple([ScanInput(symbols[node], node) for node in found]),
+        invariants,
         tuple(outputs[count:]),
     )
 
@@ -358,6 +394,26 @@ def _entries_as_inputs(
     return replace_nodes(roots, symbols) if found else [*roots], list(found.values())
 
 
+def level_of_body(outputs: Sequence[Operand], bound: Iterable[Basic]) -> int:
+    """Return the level of a body that binds some symbols: above those of nodes in it."""
+    inner = depending(outputs, bound)
+    return 1 + max([node.level for node in inner if isinstance(node, Binder)], default=-1)
+
+
+def with_invariants(
+    outputs: Sequence[Operand], bound: Collection[Basic], level: int
+) -> tuple[list[Operand], tuple[ScanInput, ...]]:
+    """Replace what doesn't depend on bound symbols in a body by symbols; return these with their
+    values."""
+    found = _invariants(outputs, bound)
+    symbols = {
+        node: BoundTensor("invariant", number, level, shape_of(node), assumptions_of(node))
+        for number, node in enumerate(found)
+    }
+    invariants = [ScanInput(symbols[node], node) for node in found]
+    return replace_nodes(outputs, symbols), tuple(invariants)
+
+
 def depending(roots: Sequence[Operand], bound: Iterable[Basic]) -> list[Basic]:
     """Return the nodes of graphs that depend on bound symbols, operands first."""
     variables = {*bound}
@@ -396,8 +452,8 @@ def _holds_values(node: Operand) -> bool:
     return False
 
 
-def _assumptions(node: Operand) -> Sequence[str]:
-    """Return the assumptions of an invariant that its symbol keeps."""
+def assumptions_of(node: Operand) -> Sequence[str]:
+    """Return the assumptions of an expression that a bound symbol for it keeps."""
     if isinstance(node, TensorSymbol) and not node.generators:
         return node.assumptions
     if not shape_of(node) and node.is_positive:

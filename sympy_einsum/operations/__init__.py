@@ -171,7 +171,7 @@ from .scalar_functions import (
     example as example,
     paragraphs as paragraphs,
 )
-from .scans import scan as scan, unroll as unroll
+from .scans import calling as calling, scan as scan, unroll as unroll
 from .sliding import (
     conv as conv,
     convolve as convolve,

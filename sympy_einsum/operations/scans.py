@@ -160,7 +160,7 @@ def scan(
     inputs = flatten_structure(xs, stacked)
     stacked = [as_operand(own) for own in stacked]
     count = _number_of_steps(stacked, length)
-    with _called() as level:
+    with calling() as level:
         index = step_index(level)
         carried = [BoundTensor("carry", k, level, shape_of(own)) for k, own in enumerate(starts)]
         entries = [BoundTensor("input", k, level, own.shape[1:]) for k, own in enumerate(stacked)]
@@ -196,7 +196,7 @@ def scan(
 
 
 @contextmanager
-def _called() -> Iterator[int]:
+def calling() -> Iterator[int]:
     """Count a step as being called; yield a level below those of bodies."""
     token = _depth.set(_depth.get() + 1)
     try:

@@ -24,6 +24,7 @@ from ..expressions import (
     RunningFunction,
     Scan,
     Selection,
+    Solution,
     TensorAdd,
     TensorExpr,
     TensorSymbol,
@@ -216,6 +217,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
             [TensorSymbol, Zeros, Constant, Unit, Selection, Fourier], _unchanged_entry
         ),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _unchanged_entry),
-        **dict.fromkeys([OneHot, Reshape, Scan], _unchanged_entry),
+        **dict.fromkeys([OneHot, Reshape, Scan, Solution], _unchanged_entry),
     },
 )

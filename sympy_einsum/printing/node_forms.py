@@ -27,6 +27,7 @@ from ..expressions import (
     RunningFunction,
     Scan,
     Selection,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -42,7 +43,7 @@ from .forms import Form
 from .functions import elementwise_form
 from .joined import Call, CrossProducts
 from .kronecker import paired
-from .recurrences import scan_form
+from .recurrences import scan_form, solution_form
 from .slices import Factors, as_slice, index_of_selector, labelled_factors, rearranged_product
 
 if TYPE_CHECKING:
@@ -305,5 +306,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         OneHot: _one_hot_form,
         Reshape: _reshape_form,
         Scan: scan_form,
+        Solution: solution_form,
     },
 )

@@ -35,6 +35,7 @@ from ..expressions import (
     Scan,
     Selection,
     Softmax,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -50,7 +51,7 @@ from .code import CodeForm, texts_of
 from .joined import Call, find_call
 from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
-from .recurrences import scan_code
+from .recurrences import scan_code, solution_code
 from .slices import (
     Cut,
     Factors,
@@ -172,15 +173,25 @@ def _reshape_text(node: Reshape, below: Texts, form: CodeForm) -> Text:
     return Text(f"{operand}.reshape({form.lengths(node.shape)})")
 
 
-def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
-    def inside(expr: Operand) -> str:
-        for own in postorder([expr], lambda n: () if n in form.texts else children(n)):
-            _write(own, form)
-        return form.texts[expr].shown if expr in form.texts else form.stock(expr).shown
+def _body_text(expr: Operand, form: CodeForm) -> str:
+    for own in postorder([expr], lambda n: () if n in form.texts else children(n)):
+        _write(own, form)
+    return form.texts[expr].shown if expr in form.texts else form.stock(expr).shown
 
+
+def _solution_text(node: Solution, below: Texts, form: CodeForm) -> Text:
+    if not form.operators:
+        return Text(flat_repr(node, form.printer))
+    start = below[node.start].shown
+    return Text(solution_code(node, start, lambda expr: _body_text(expr, form)))
+
+
+def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
     operands = [below[operand].shown for operand in node.operands]
     length = form.lengths([node.length])
-    text = scan_code(node, operands, inside, length) if form.operators else None
+    text = None
+    if form.operators:
+        text = scan_code(node, operands, lambda expr: _body_text(expr, form), length)
     return Text(flat_repr(node, form.printer) if text is None else text)
 
 
@@ -374,6 +385,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         OneHot: _one_hot_text,
         Reshape: _reshape_text,
         Scan: _scan_text,
+        Solution: _solution_text,
     },
 )
 

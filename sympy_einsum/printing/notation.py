@@ -113,6 +113,8 @@ class Notation:
     def show(self, symbol: TensorSymbol, form: Form) -> None:
         """Show a symbol as a form."""
         self._wholes[symbol] = form
+        if not symbol.order:
+            _levels[symbol] = form.level
 
     def finished(self, node: Operand) -> Form:
         """Return the finished form of a part that need not occur in the expression."""

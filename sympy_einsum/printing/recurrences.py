@@ -15,8 +15,10 @@ from ..expressions import (
     Operand,
     Recurrence,
     Scan,
+    Solution,
     TensorExpr,
     TensorSymbol,
+    Zeros,
     fuse_loops,
     shape_of,
     substitute_all,
@@ -28,13 +30,14 @@ from .slices import Range
 if TYPE_CHECKING:
     from .notation import Notation
 
-# The letters of carries by direction, of values, of inputs, and of the step.
+# The letters of carries by direction, of values, of inputs, of unknowns, and of the step.
 CARRIES = {
     False: ("h", "s", "u", "v", "w", "z", "p", "q", "r", "a", "b", "d", "e", "f", "g"),
     True: ("lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "eta", "kappa", "zeta"),
 }
 VALUES_OF_STEPS = ("y", "z", "u", "v", "w", "p", "q", "r")
 INPUTS = ("x", "y", "z", "u", "v", "w")
+UNKNOWNS = ("x", "y", "z", "u", "v", "w", "p", "q", "r")
 STEP = ("t", "s", "k", "j", "i", "l")
 
 
@@ -46,8 +49,8 @@ class RecurrenceNames(NamedTuple):
     step: str
 
 
-def _shown_in(loop: Recurrence) -> set[str]:
-    """Return the names in the body of a loop, and in its operands."""
+def _shown_in(loop: Recurrence | Solution) -> set[str]:
+    """Return the names in the body of a loop or an equation, and in its operands."""
     return shown_names(postorder([*loop.operands, *loop.outputs]))
 
 
@@ -70,6 +73,7 @@ class Recurrences:
         self._taken: set[str] = set()
         self._count = 0
         self._fused: dict[Operand, Any] = {}
+        self._solutions: dict[Solution, Form] = {}
         # The equations that aren't shown yet.
         self.pending: list[tuple[Form, Form]] = []
 
@@ -92,6 +96,19 @@ class Recurrences:
         start = Integer(shift)
         steps = Range(start, loop.length + shift, S.One, start)
         return Form("slice", [whole], (steps,), node.order)
+
+    def solution(self, node: Solution) -> Form:
+        """Return the name of the solution of an equation; the equation is shown below."""
+        if node not in self._solutions:
+            taken = self._taken | self.notation.reserved | _shown_in(node)
+            name = next(_free(UNKNOWNS, taken))
+            self._taken.add(name)
+            form = self._solutions[node] = _named(name, node.shape)
+            shown = self._shown_as(form, node.unknown)
+            (residual,) = node.at(shown, node.outputs[:1])
+            zero = Zeros(*node.shape)
+            self.pending.append((self.notation.finished(residual), self.notation.finished(zero)))
+        return self._solutions[node]
 
     def _values(self, node: Scan) -> tuple[str, int | None]:
         """Return the name of the values of a step; where they are those of a carry before or after
@@ -232,3 +249,16 @@ def _parts(name: str, group: Sequence[object]) -> list[TensorSymbol]:
 
 def _tuple(texts: Sequence[str]) -> str:
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def solution_form(notation: Notation, node: Solution) -> Form:
+    """Return the name of the solution of an equation, which is shown below the formula."""
+    return notation.recurrences.solution(node)
+
+
+def solution_code(node: Solution, start: str, inside: Callable[[Operand], str]) -> str:
+    """Return the call of ``solution`` for a solution, given the text of the start, and what writes
+    a body."""
+    x = next(_free(UNKNOWNS, _shown_in(node)))
+    (residual,) = node.at(TensorSymbol(x, node.shape), node.outputs[:1])
+    return f"solution(lambda {x}: {inside(residual)}, start={start})"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..analysis import Barriers, Feature, Surroundings, features, functions_below
 from ..core import children, postorder, tuning
-from ..expressions import Einsum, Operand, Scan, TensorExpr, rebuild
+from ..expressions import Binder, Einsum, Operand, TensorExpr, rebuild
 
 
 class Step(NamedTuple):
@@ -135,8 +135,8 @@ class Run:
                 moved = any(rewritten.get(o) != o for o in children(rebuilt))
                 if isinstance(node, TensorExpr):
                     node.memory["rebuilt"] = rebuilt  # it remembers as long as it lives
-            if self._enters_loops and isinstance(rebuilt, Scan):
-                rebuilt = self._with_step(rebuilt)
+            if self._enters_loops and isinstance(rebuilt, Binder):
+                rebuilt = self._with_body(rebuilt)
             if moved and rebuilt not in self._rebuilt:
                 # The constructor has taken scalars out of a product.
                 self._rebuilt.add(rebuilt)
@@ -148,21 +148,19 @@ class Run:
                 self._around.add_barrier(result)
         return rewritten[root]
 
-    def _with_step(self, node: Scan) -> Operand:
-        """Apply the rules to the step of a loop, into which what doesn't change isn't inlined."""
-        key = self._rules.name, "step"
+    def _with_body(self, node: Binder) -> Operand:
+        """Apply the rules to the body of a node, into which what doesn't change isn't inlined."""
+        key = self._rules.name, "body"
         if key not in node.memory:
-            loop = node.loop
-            outputs = loop.open_outputs()
-            inner = Run(self._rules, [own.stacked for own in loop.invariants])
-            new = [inner.result(output) for output in outputs]
+            inner = Run(self._rules, node.hoisted)
+            new = [inner.result(output) for output in node.open_outputs()]
             # None for a node that stays what it is: what holds itself is freed late.
-            changed = loop.with_outputs(new).result(node.kind, node.place)
+            changed = node.with_outputs(new)
             node.memory[key] = None if changed is node else changed
         found = node.memory[key]
         if found is None:
             return node
-        self.steps.append(Step("step of a loop", node, found))
+        self.steps.append(Step("body of a loop or an equation", node, found))
         return found
 
     def _normalised(self, node: Operand) -> Operand:

@@ -33,6 +33,7 @@ from ..expressions import (
     RunningSoftmax,
     Scan,
     Softmax,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorExpr,
@@ -147,7 +148,7 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         [
             *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
             *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
-            *(Extremum, ExtremumShare, Picked, Ranking, Fourier),
+            *(Extremum, ExtremumShare, Picked, Ranking, Fourier, Solution),
         ],
         "a semiring has sums and products only",
     ),

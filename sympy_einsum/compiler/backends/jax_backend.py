@@ -49,7 +49,7 @@ class JaxBackend(Backend):
         **helpers(
             ".jax_helpers",
             *("recurrence", "running_weights", "running_mean", "product_of_transposed"),
-            *("factored", "solved", "inverted", "log_determinant", "turns"),
+            *("factored", "solved", "inverted", "log_determinant", "turns", "newton"),
             *("signed_log_determinant", "determinant", "scatter"),
         ),
     }

@@ -264,7 +264,7 @@ class Signature:
         return f"({', '.join(texts)}{',' * (len(texts) == 1)})"
 
 
-class Solution(NamedTuple):
+class SolvedLength(NamedTuple):
     """The solution for a length that is part of an axis: the argument, the axis, and the value in
     terms of the axis' length ``AXIS`` and of others."""
 
@@ -277,10 +277,10 @@ class Solution(NamedTuple):
 AXIS = Dummy("_axis", integer=True)
 
 
-def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Solution]:
+def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, SolvedLength]:
     """Return the lengths that the axes of some arguments determine one after the other, where
     others are known, because they are an integer multiple and a sum there."""
-    found: dict[Expr, Solution] = {}
+    found: dict[Expr, SolvedLength] = {}
     pending = [
         (symbol, axis, length)
         for symbol in symbols
@@ -298,7 +298,7 @@ def _solved_lengths(symbols: Sequence[Expr], known: set[Expr]) -> dict[Expr, Sol
             factor, rest = length.expand().coeff(s, 1), length.expand().coeff(s, 0)
             if factor.is_Integer and (length - factor * s - rest).expand() == 0:
                 value = (AXIS - rest) / factor
-                found[s] = Solution(symbol, axis, value, length.free_symbols - {s})
+                found[s] = SolvedLength(symbol, axis, value, length.free_symbols - {s})
     return found
 
 

@@ -29,6 +29,7 @@ from ..ir.code import (
     call,
     constant,
     dotted,
+    function,
     is_integer,
     name,
     names_in,
@@ -40,6 +41,7 @@ from ..ir.instruction_rules import AxisPart, Params, Slice, broadcast_shape
 from ..ir.instructions import OPS, Inline
 from ..ir.plans import Plan, origins
 from ..ir.scans import ScanBody
+from ..ir.solutions import EquationBody, solutions_refused
 from ..ir.types import deciding_type, doubles, type_sources
 from ..passes.in_place import overwritten
 from ..passes.loop_functions import free_prefix, ignoring, loop_function
@@ -133,6 +135,8 @@ class Writer:
                 continue
             if op == "loop":
                 steps.append(self._loop(number, params[0]))
+            if op == "solution":
+                steps.append(self._equation(number, params[0]))
             over, code = self._select(number, op, inputs, params)
             is_name = op == "argument" and isinstance(code, ast.Name)
             is_inside = number in self._inside and len(printed(code)) <= tuning.MAX_INLINED_CODE
@@ -246,7 +250,9 @@ class Writer:
         if OPS[op].is_typed:
             params = (*params, self._type(inputs))
         if op == "loop":
-            return "", call(self._loop_name(number), *operands)
+            return "", call(self._function_name(number), *operands)
+        if op == "solution":
+            return "", call("newton", name(self._function_name(number)), *operands)
         if op == "slice":
             return "", self.backend.slice(operands, [self._bracket(part) for part in params[0]])
         if op == "index":
@@ -261,9 +267,12 @@ class Writer:
             return over, self.backend.in_place(op, operands, place, *params)
         return over, self._spelled(op, operands, params)
 
-    def _loop_name(self, number: int) -> str:
-        loops = [k for k, step in enumerate(self.plan.instructions) if step.op == "loop"]
-        return f"{self.inner_prefix}loop{loops.index(number) + 1}"
+    def _function_name(self, number: int) -> str:
+        """The name of the function of a loop or an equation."""
+        op = self.plan.instructions[number].op
+        places = [k for k, step in enumerate(self.plan.instructions) if step.op == op]
+        kind = "loop" if op == "loop" else "equation"
+        return f"{self.inner_prefix}{kind}{places.index(number) + 1}"
 
     @once
     def inner_prefix(self) -> str:
@@ -273,13 +282,25 @@ class Writer:
     def _loop(self, number: int, body: ScanBody) -> Assignment:
         """The function of a loop."""
         tree = loop_function(
-            *(body, self._loop_name(number), self.inner_prefix, self.backend, self._size),
+            *(body, self._function_name(number), self.inner_prefix, self.backend, self._size),
             self._body_of_loop,
         )
         return self._assignment("", tree, None, number)
 
+    def _equation(self, number: int, body: EquationBody) -> Assignment:
+        """The function of an equation: F and its Jacobian at an unknown."""
+        if self.backend.loops not in ("written", "scanned"):
+            raise UnsupportedError(solutions_refused(self.backend.name))
+        suffixes = ["x", *[f"a{k}" for k in range(1, len(body.parameters))]]
+        arguments = [self.inner_prefix + suffix for suffix in suffixes]
+        names = dict(zip(body.parameters, arguments, strict=True))
+        statements, outputs = self._body_of_loop(body, names)
+        statements.append(ast.Return(ast.Tuple(outputs)))
+        tree = function(self._function_name(number), [*map(name, arguments)], statements)
+        return self._assignment("", tree, None, number)
+
     def _body_of_loop(
-        self, body: ScanBody, names: Mapping[Expr, str]
+        self, body: ScanBody | EquationBody, names: Mapping[Expr, str]
     ) -> tuple[list[ast.stmt], list[Code]]:
         """The statements of a step, and the code of its outputs."""
         inner = Writer(

@@ -444,6 +444,11 @@ OPS: Mapping[str, Op] = {
         no_axes,
         ("body",),
     ),
+    "solution": Op(
+        "the solution of an equation by Newton's method, whose operands are a start and invariants",
+        shape_of_first,
+        ("body",),
+    ),
     "result": Op("one of these", lambda shapes, place, shape: shape, ("place", "shape")),
     "log_total": plain(
         "log Σ over axes or all of weights, of which the largest are 1; the second operand "

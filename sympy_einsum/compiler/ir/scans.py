@@ -9,6 +9,9 @@ from functools import cached_property
 from ...expressions import VALUES, Recurrence
 from .plans import Plan
 
+# Instructions whose first parameter is a body with a plan of its own.
+BODIES = ("loop", "solution")
+
 
 @dataclass(frozen=True, eq=False)
 class ScanBody:
@@ -49,13 +52,13 @@ class ScanBody:
 
 
 def in_bodies(change: Callable[[Plan], Plan]) -> Callable[[Plan], Plan]:
-    """Return a pass that changes the plans of loops too, inner ones first."""
+    """Return a pass that changes the plans of bodies too, inner ones first."""
 
     def changed(plan: Plan) -> Plan:
-        if any(step.op == "loop" for step in plan.instructions):
+        if any(step.op in BODIES for step in plan.instructions):
             steps = [
                 step._replace(params=(step.params[0].with_plan(changed),))
-                if step.op == "loop"
+                if step.op in BODIES
                 else step
                 for step in plan.instructions
             ]

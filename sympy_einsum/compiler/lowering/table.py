@@ -31,6 +31,7 @@ from ...expressions import (
     RunningSoftmax,
     Scan,
     Softmax,
+    Solution,
     StackFunction,
     TensorAdd,
     TensorSymbol,
@@ -55,6 +56,7 @@ from .products import lower_product
 from .running import lower_logcumsumexp, lower_running_matrix, lower_triangle
 from .scans import lower_scan
 from .selectors import lower_positions
+from .solutions import lower_solution
 from .stacks import lower_matrix_power, lower_stack_function
 from .sums import lower_sum
 from .views import lower_view
@@ -93,5 +95,6 @@ LOWERINGS: NodeTable[Row] = NodeTable(
         Picked: lower_picked,
         Ranking: lower_ranking,
         Scan: lower_scan,
+        Solution: lower_solution,
     },
 )

@@ -227,3 +227,40 @@ def windows(x, axis, start, steps, counts):
     i, k = xp.arange(counts[0])[:, None], xp.arange(counts[1])
     found = xp.take(x, (start + steps[0] * i + steps[1] * k).reshape(-1), axis)
     return found.reshape((*x.shape[:axis], *counts, *x.shape[axis + 1 :]))
+
+
+def newton(system, start, *values):
+    """Return x with f = 0, of f and its Jacobian from system(x, *values), by Newton's method. Steps
+    are halved until they reduce f, and end where they only change digits that rounding decides."""
+    x = trial = xp.asarray(start) + 0.0
+    residual, share, step, cause = float("inf"), 1.0, x, ""
+    for count in range(1, 101):
+        f, jacobian = system(trial, *values)
+        f = xp.reshape(xp.asarray(f), (-1,))
+        n = f.shape[0]
+        found = float(abs(f).max()) if n else 0.0
+        if found == 0:
+            return trial
+        if found < residual:
+            x, residual, share = trial, found, 1.0
+            try:
+                step = xp.linalg.solve(xp.reshape(xp.asarray(jacobian), (n, n)), f)
+            except (ValueError, RuntimeError):
+                cause = ", where the Jacobian is singular"
+                break
+            step = xp.reshape(step, x.shape)
+            digits = xp.finfo(step.dtype).eps ** 0.5
+            if abs(step).max() <= digits * abs(x).max():
+                return x - step
+        elif count == 1:
+            residual = found
+            break
+        elif abs(step).max() <= digits * (1 + abs(x).max()):
+            return x
+        else:
+            share /= 2
+        trial = x - share * step
+    raise ArithmeticError(
+        f"Newton's method did not converge: the residual is {residual:.3g} after {count} "
+        f"iterations{cause}; give another start"
+    )

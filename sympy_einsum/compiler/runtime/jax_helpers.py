@@ -116,3 +116,58 @@ def scatter(values, lengths, *positions):
     order = max(map(jnp.ndim, positions))
     total = jnp.zeros((*lengths, *values.shape[order:]), values.dtype)
     return total.at[positions].add(values)
+
+
+def newton(system, start, *values):
+    """Return x with f = 0, of f and its Jacobian from system(x, *values), by Newton's method. Steps
+    are halved until they reduce f, and end where they only change digits that rounding decides.
+    JAX's derivatives of x are those of the implicit function theorem; traced, x is nan where it
+    isn't found."""
+    kinds = jax.eval_shape(system, start, *values)
+    start = jnp.asarray(start, jnp.result_type(start, 0.0, *kinds))
+    if not start.size:
+        return start
+    digits = jnp.finfo(start.dtype).eps ** 0.5
+
+    def residual(x):
+        return jnp.asarray(system(x, *values)[0], start.dtype)
+
+    def improved(state):
+        x, least, share, step, trial, count, _ = state
+        f, jacobian = system(trial, *values)
+        f = jnp.reshape(f, (-1,)).astype(start.dtype)
+        found = abs(f).max()
+        is_better = found < least
+        jacobian = jnp.reshape(jacobian, (f.size, f.size)).astype(start.dtype)
+        next_step = jnp.reshape(jnp.linalg.solve(jacobian, f), start.shape)
+        x, step = jnp.where(is_better, trial, x), jnp.where(is_better, next_step, step)
+        least = jnp.where(is_better | (count == 0), found, least)
+        share = jnp.where(is_better, 1, share / 2)
+        size = abs(x).max() + jnp.where(is_better, 0, 1)
+        is_exact, is_small = found == 0, abs(step).max() <= digits * size
+        rest = jnp.where(is_exact | (is_small & ~is_better), 0, share).astype(start.dtype)
+        trial = jnp.where(rest == 0, x, x - rest * step)
+        return x, least, share, step, trial, count + 1, is_exact | is_small
+
+    def found_root(_, x):
+        one = jnp.ones((), start.real.dtype)
+        state = x, one * jnp.inf, one, jnp.full_like(x, jnp.inf), x, 0, False
+        state = jax.lax.while_loop(lambda s: ~s[-1] & (s[-2] < 100), improved, state)
+        # Derivatives are for numbers with a fraction only.
+        return state[4], tuple([one * own for own in (state[1], state[5], state[6])])
+
+    def solved(linear, y):
+        matrix = jnp.reshape(jax.jacobian(linear)(y), (y.size, y.size))
+        return jnp.reshape(jnp.linalg.solve(matrix, jnp.reshape(y, (-1,))), y.shape)
+
+    x, (least, count, is_found) = jax.lax.custom_root(
+        residual, start, found_root, solved, has_aux=True
+    )
+    if isinstance(is_found, jax.core.Tracer):
+        return jnp.where(is_found > 0, x, jnp.nan)
+    if not is_found:
+        raise ArithmeticError(
+            f"Newton's method did not converge: the residual is {least:.3g} after {count:.0f} "
+            "iterations; give another start"
+        )
+    return x

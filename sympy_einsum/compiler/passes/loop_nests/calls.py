@@ -10,6 +10,7 @@ from sympy import Expr, S
 from ....core import UnsupportedError
 from ...ir.code import Code, call, constant, equal, name, product, quote
 from ...ir.instructions import BY_FACTORS
+from ...ir.solutions import solutions_refused
 from .statements import Statements
 
 # Returns the code of the value of an instruction.
@@ -189,6 +190,10 @@ def _loop(kernel: Statements, number: int) -> Code:
     return kernel.loop(number, _operands(kernel, number))
 
 
+def _solution(kernel: Statements, number: int) -> Code:
+    raise UnsupportedError(solutions_refused(kernel.spelling.name))
+
+
 def _result(kernel: Statements, number: int) -> Code:
     _, inputs, (place, _), _ = kernel.step(number)
     return quote("{0}[{1}]", name(kernel.values[inputs[0]].name), place)
@@ -233,4 +238,5 @@ CALLS: dict[str, CallRule] = {
     "part": _part,
     "loop": _loop,
     "result": _result,
+    "solution": _solution,
 }
