@@ -26,7 +26,7 @@ from ..expressions import (
     Operand,
     Solution,
     contract,
-    reshape,
+    reshape_node,
     scalar_product,
     scale,
     shape_of,
@@ -71,14 +71,14 @@ def _solved(node: Solution, value: Operand, others: Shape, is_transposed: bool) 
         factor = -1 / jacobian
         return scale(factor, value) if shape_of(value) else scalar_product((factor, value))
     size = prod(node.shape)
-    inverse = Inv._build((reshape(jacobian, (size, size)),), ())
+    inverse = Inv._build((reshape_node(jacobian, (size, size)),), ())
     axes = range(2, len(others) + 2)
     shape, summed, kept = (size, *others), (0, *axes), (1, *axes)
     if is_transposed:
         shape, summed, kept = (*others, size), (*axes, 0), (*axes, 1)
-    flat = reshape(value, shape)
+    flat = reshape_node(value, shape)
     operands = S.NegativeOne, inverse, flat
     subscripts = (), (0, 1) if is_transposed else (1, 0), summed
     lengths = {0: size, 1: size, **dict(zip(axes, others, strict=True))}
     solved = contract(operands, subscripts, kept, lengths)
-    return reshape(solved, (*others, *node.shape) if is_transposed else (*node.shape, *others))
+    return reshape_node(solved, (*others, *node.shape) if is_transposed else (*node.shape, *others))
