@@ -17,7 +17,7 @@ _INDEXED = re.compile(r"(?<!\\)_")
 # Letters of all alphabets, and characters without a meaning in TeX.
 _SAFE = re.compile(
     r"(?=[^\W\d_]|[{\\])"
-    r"(?:[\w^' *+\-!.:\u0300-\u036f]|\{[A-Za-z0-9, ]*\}|"
+    r"(?:[\w^' *+\-!.:\u0300-\u036f]|\{[A-Za-z0-9, *+()\-]*\}|"
     r"\\(?:hat|bar|tilde|dot|ddot|vec|mathbf|mathrm|mathcal|"
     r"boldsymbol|alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|kappa|lambda|mu|nu|xi|pi|rho|"
     r"sigma|tau|upsilon|phi|chi|psi|omega|Gamma|Delta|Theta|Lambda|Xi|Pi|Sigma|Phi|Psi|Omega)"

@@ -527,7 +527,8 @@ xvec xprime xprm xacute xgrave xcheck xbreve xmathring xnorm xabs xmag xavg xbol
 xfrak Gamma_ij omega_0 lambda lamda theta1 thetahat_0 hbar ell aleph hslash digamma epsilon
 varepsilon phi varphi Phi eps nabla partial infty x_max x_mu x_alpha mu_x W1 W_1 W_h b_h h_t
 h_t1 A_inv X_train X_test foo foobar foo_bar w_new x_new x_star xstar x_dagger x_T K_XX
-K_xx_inv Sigma_inv mu_0 S_1__2 q_r q1dot x_{1} x^{2} x^2 R__ x_ x__ a_b_c_d x_1_2 theta_hat
+K_xx_inv Sigma_inv mu_0 S_1__2 q_r q1dot x_{1} x^{2} x_{*} x_{ab}^{*} x^{(k)} x_{i+1}
+x^2 R__ x_ x__ a_b_c_d x_1_2 theta_hat
 Theta1 d2x dx π α α_1 β̂ x₁ x² ŷ é 变量 \\alpha x_\\alpha
 """
 
