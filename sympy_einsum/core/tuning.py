@@ -322,6 +322,8 @@ MAX_DRAWN_NODES = 300
 # Axis length, or position, in a program, and entries of a list.
 MAX_PROGRAM_LENGTH = 10_000
 MAX_LIST_ENTRIES = 10_000
+# Steps of a loop in a program that are written out; more are a scan.
+MAX_WRITTEN_STEPS = 16
 # Nodes of a scalar as a tree: some of SymPy's functions walk it as one.
 MAX_SCALAR_TREE = 50_000
 # Calls that are nested, and functions in memory that call one another.

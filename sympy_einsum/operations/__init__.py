@@ -171,7 +171,13 @@ from .scalar_functions import (
     example as example,
     paragraphs as paragraphs,
 )
-from .scans import calling as calling, scan as scan, unroll as unroll
+from .scans import (
+    Structure as Structure,
+    calling as calling,
+    flatten_structure as flatten_structure,
+    scan as scan,
+    unroll as unroll,
+)
 from .sliding import (
     conv as conv,
     convolve as convolve,

@@ -10,16 +10,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .evaluator import Closure
 from .names import Module, words
+from .scopes import Closure
 from .values import NamedFunction, Value
 
 # Functions and methods, other than entrywise ones, whose results share no memory with their
 # arguments.
 _NEW = words("""
-    zeros ones full zeros_like ones_like full_like array copy eye arange linspace einsum outer dot
-    where concatenate stack sort tril triu roll sum prod max min cumsum cumprod take
-    solve inv cholesky""")
+    zeros ones empty full zeros_like ones_like empty_like full_like array copy eye arange linspace
+    einsum outer dot where concatenate stack sort tril triu roll sum prod max min cumsum cumprod
+    take solve inv cholesky""")
 # Calls that return a view of an array, or the array itself.
 _VIEWS = words("""T reshape swapaxes transpose""")
 

@@ -36,7 +36,8 @@ def codegen(
     backend : as for :func:`lambdify`
     kind : ``"function"``, or a derivative: ``"jvp"``, the Jacobian-vector product
         ``f_jvp(x, dx)``; ``"vjp"``, the vector-Jacobian product ``f_vjp(x, dy)``; ``"hvp"``, the
-        Hessian-vector product of a scalar, ``f_hvp(x, dx)``. The tangents follow all arguments;
+        Hessian-vector product of a scalar, ``f_hvp(x, dx)``. The tangents follow all arguments, and
+        belong to those that aren't integers;
         several results have cotangents ``dy1, dy2``
     name : the function's name; by default for a parsed function its own, or ``f_jvp`` and so on
     check : whether the function checks its arguments; by default unless ``f`` is a parsed function
@@ -109,7 +110,7 @@ def _derivative(f: PythonFunction, kind: str) -> PythonFunction:
         raise TensorError(f"kind is one of {', '.join(_KINDS)}, not {kind!r}")
     leaves = list(_leaves(f.outputs))
     taken = {arg.name for arg in f.args}
-    args = list(f.args)
+    args = [arg for arg in f.args if not arg.is_integer]
     if kind == "vjp":
         names = ["dy"] if len(leaves) == 1 else [f"dy{k + 1}" for k in range(len(leaves))]
         given = [_like(leaf, _fresh(n, taken)) for leaf, n in zip(leaves, names, strict=True)]
@@ -124,7 +125,7 @@ def _derivative(f: PythonFunction, kind: str) -> PythonFunction:
                 raise TensorError(f"hvp takes one scalar result, and {f.name} has {len(leaves)}")
             products = hvp(leaves[0], args, given)
             outputs = products[0] if len(products) == 1 else tuple(products)
-    return PythonFunction(f"{f.name}_{kind}", (*args, *given), outputs)
+    return PythonFunction(f"{f.name}_{kind}", (*f.args, *given), outputs)
 
 
 def _leaves(outputs: Outputs) -> Iterator[Operand]:

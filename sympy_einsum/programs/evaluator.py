@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 import sympy
+from sympy import Expr
 
 from ..core import TensorError, tuning
 from ..expressions import TensorExpr, as_operand
+from .loops import read_comprehension
 from .names import Module, attribute, bare, items
+from .scopes import Closure, Scope
 from .source import Source
+from .steps import SteppedArray, StepTrace, as_steps
 from .values import (
     BINARY,
     COMPARISONS,
@@ -41,37 +44,17 @@ _TEXT_OPTIONS = {"axes", "indexing", "kind", "mode", "method", "order", "ord", "
 _TEXT_PLACES = {"einsum": 0, "norm": 1, "pad": 2}
 
 
-@dataclass
-class Scope:
-    """Hold the values of names of a function, and which arrays have no alias."""
-
-    names: dict[str, Value]
-    outer: Scope | None = None
-    fresh: set[str] = field(default_factory=set)
-
-    def owner(self, name: str) -> Scope | None:
-        """Return the scope that defines a name."""
-        scope: Scope | None = self
-        while scope is not None and name not in scope.names:
-            scope = scope.outer
-        return scope
-
-
-class Closure:
-    """Represent a function of a text."""
-
-    def __init__(self, node: ast.FunctionDef | ast.Lambda, scope: Scope, defaults: Sequence[Value]):
-        self.node = node
-        self.scope = scope
-        self.defaults = defaults
-        self.name = node.name if isinstance(node, ast.FunctionDef) else "lambda"
-
-
 class ExpressionEvaluator(Source):
     """Evaluate expressions symbolically; a subclass implements calls of functions of the text."""
 
     # The current depth of calls of functions of the text, and of branches on arguments.
     depth = branches = 0
+
+    def __init__(self, text: str):
+        super().__init__(text)
+        # The steps of loops that are being read, and entries and slices of what loops gave.
+        self.traces: list[StepTrace] = []
+        self.known: dict[Value, dict[Value, Value]] = {}
 
     def check_may_change(self, node: ast.AST) -> None:
         """Raise ParseError for modifying a list under a condition on arguments."""
@@ -120,8 +103,10 @@ class ExpressionEvaluator(Source):
     def _name(self, node: ast.Name, scope: Scope) -> Value:
         owner = scope.owner(node.id)
         if owner is not None:
-            owner.fresh.discard(node.id)
-            return owner.names[node.id]
+            value = owner.names[node.id]
+            if not isinstance(value, SteppedArray):
+                owner.fresh.discard(node.id)
+            return value
         try:
             return bare(node.id)
         except KeyError:
@@ -137,6 +122,8 @@ class ExpressionEvaluator(Source):
             return self.trying(node, base.__getitem__, node.attr)
         if isinstance(base, DType) and node.attr == "type":
             return NamedFunction("a number of a type", plain)
+        if isinstance(base, SteppedArray):
+            return self._attribute_of_stepped(node, base, scope)
         if isinstance(base, list) and node.attr == "append":
             self.check_may_change(node)
             return NamedFunction("append", base.append, takes_lists=True)
@@ -147,6 +134,19 @@ class ExpressionEvaluator(Source):
         if (isinstance(base, (list, tuple)) and not base) or not is_operand(base):
             self.fail(node, f"there is no attribute {node.attr!r} of this")
         return self.trying(node, lambda: plain(attribute(base, node.attr)))
+
+    def _attribute_of_stepped(self, node: ast.Attribute, base: SteppedArray, scope: Scope) -> Value:
+        if not base.is_list:
+            return self.trying(node, attribute, base.base, node.attr)
+        owner = scope.owner(base.name)
+        if node.attr != "append" or owner is None:
+            self.fail(node, f"there is no attribute {node.attr!r} of this")
+        self.check_may_change(node)
+
+        def append(value: Value) -> None:
+            owner.names[base.name] = base.appended(value)
+
+        return NamedFunction("append", append, takes_lists=True)
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         # Iterate, because long sums are nested on the left.
@@ -244,7 +244,18 @@ class ExpressionEvaluator(Source):
                 parts.append(self.value(node, scope))
         return parts
 
-    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> list[Value]:
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp, scope: Scope) -> Value:
+        first, *rest = node.generators
+        if not rest and not first.ifs:
+            steps = as_steps(self.value(first.iter, scope))
+            if steps is not None and not steps.length.is_Integer:
+
+                def value(item: Value) -> Value:
+                    inner = Scope({}, scope)
+                    self.bind(first.target, item, inner)
+                    return self.value(node.elt, inner)
+
+                return read_comprehension(self, node, steps, value)
         return [self.value(node.elt, inner) for inner in self._scopes(node.generators, scope)]
 
     def _scopes(self, loops: Sequence[ast.comprehension], scope: Scope) -> Iterator[Scope]:
@@ -267,10 +278,35 @@ class ExpressionEvaluator(Source):
 
     def _subscript(self, node: ast.Subscript, scope: Scope) -> Value:
         base = self.operand(node.value, scope)
-        entry = self.trying(node, part, base, self.index(node.slice, scope))
+        index = self.index(node.slice, scope)
+        if isinstance(base, SteppedArray):
+            return self.trying(node, base.view, index)
+        entry = self.trying(node, self.entry, base, index)
         if isinstance(entry, TensorExpr) and entry.order:
             self.value(node.value, scope)  # a slice is a view
         return entry
+
+    def entry(self, base: Value, index: Value) -> Value:
+        """Return ``base[index]``; in loops, entries that go with the steps are inputs."""
+        if isinstance(base, TensorExpr) and base.order:
+            known = self.known.get(base, {})
+            cut = isinstance(index, slice)
+            key = (index.start, index.stop, index.step) if cut else index
+            if known and isinstance(key, (int, Expr, tuple)) and key in known:
+                return known[key]
+            traces = self.traces
+            positions = index if isinstance(index, tuple) else (index,)
+            try:
+                for count in range(len(traces) - 1, -1, -1):
+                    self.traces = traces[:count]
+                    found = traces[count].entry(base, index, self.entry)
+                    if found is not None:
+                        return found
+                    if any(map(traces[count].owns, [base, *positions])):
+                        break
+            finally:
+                self.traces = traces
+        return part(base, index)
 
     def index(self, node: ast.expr, scope: Scope) -> Value:
         """Evaluate a subscript."""

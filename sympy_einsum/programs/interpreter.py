@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from .. import operations as ops
-from ..core import TensorError, tuning
+from ..core import ParseError, TensorError, tuning
 from ..expressions import TensorExpr, order_of
 from .aliasing import is_unaliased, is_view, may_alias, out_argument
-from .evaluator import Closure, ExpressionEvaluator, Scope
+from .evaluator import ExpressionEvaluator
 from .helper_functions import helper_function, is_check
+from .loops import read_loop
 from .names import bare, imported, items
-from .values import BINARY, NamedFunction, Value, array, choose_value, truth, with_part
+from .scopes import Closure, Scope
+from .steps import SteppedArray, as_steps, chosen, stored_part
+from .values import BINARY, NamedFunction, Value, array, choose_value, truth
 
 # The ways in which a list of statements ends without returning.
 _ON, _BREAK, _CONTINUE = object(), object(), object()
@@ -157,7 +160,7 @@ class StatementInterpreter(ExpressionEvaluator):
         self.branches -= 1
         yes, no = ends
         scope.names = {
-            name: self.trying(statement, choose_value, condition, value, no.names[name])
+            name: self.trying(statement, chosen, condition, value, no.names[name])
             for name, value in yes.names.items()
             if name in no.names
         }
@@ -165,7 +168,10 @@ class StatementInterpreter(ExpressionEvaluator):
         scope.fresh = (yes.fresh & no.fresh) - changed
 
     def _loop(self, statement: ast.For | ast.While, scope: Scope) -> Value:
-        for _ in self._iterations(statement, scope):
+        over = self.value(statement.iter, scope) if isinstance(statement, ast.For) else None
+        if isinstance(statement, ast.For) and self._reads_scan(statement, over, scope):
+            return self.run(statement.orelse, scope, True)
+        for _ in self._iterations(statement, over, scope):
             result = self.run(statement.body, scope, True)
             if result is _BREAK:
                 return _ON
@@ -173,12 +179,47 @@ class StatementInterpreter(ExpressionEvaluator):
                 return result
         return self.run(statement.orelse, scope, True)
 
-    def _iterations(self, statement: ast.For | ast.While, scope: Scope) -> Iterator[None]:
+    def _reads_scan(self, statement: ast.For, over: Value, scope: Scope) -> bool:
+        """Execute a loop of symbolic or many steps as a scan; return whether it was.
+
+        Raises
+        ======
+
+        ParseError : it can't be, and the number of steps isn't known
+        """
+        steps = as_steps(over)
+        if steps is None or not steps.is_long:
+            return False
+        if any(trace.owns(steps.length) for trace in self.traces):
+            self.fail(
+                statement.iter,
+                f"the number of steps, {steps.length}, depends on the step of the loop around it; "
+                "go over a fixed range, and choose by np.where",
+            )
+
+        def run() -> ast.AST | None:
+            result = self.run(statement.body, scope, True)
+            if result is _ON or result is _CONTINUE:
+                return None
+            kind = ast.Break if result is _BREAK else ast.Return
+            return next(node for node in ast.walk(statement) if isinstance(node, kind))
+
+        try:
+            read_loop(self, statement, steps, scope, run)
+        except ParseError:
+            if steps.length.is_Integer:
+                return False
+            raise
+        return True
+
+    def _iterations(
+        self, statement: ast.For | ast.While, over: Value, scope: Scope
+    ) -> Iterator[None]:
         if isinstance(statement, ast.While):
             while self.known_truth(statement.test, scope):
                 yield
             return
-        for item in self.trying(statement.iter, items, self.value(statement.iter, scope)):
+        for item in self.trying(statement.iter, items, over):
             self.bind(statement.target, item, scope)
             yield
 
@@ -207,9 +248,12 @@ class StatementInterpreter(ExpressionEvaluator):
     def _operand_or_view(self, node: ast.expr, scope: Scope) -> Value:
         """Evaluate an operand; views of arrays don't count as aliases, as in ``operand``."""
         before = set(scope.fresh)
+        views = [len(trace.views) for trace in self.traces]
         value = self.operand(node, scope)
         if isinstance(value, TensorExpr) and not may_alias(node, partial(self._named_value, scope)):
             scope.fresh |= before
+            for trace, count in zip(self.traces, views, strict=True):
+                del trace.views[count:]
         return value
 
     def _named_value(self, scope: Scope, node: ast.AST) -> Value:
@@ -251,10 +295,10 @@ class StatementInterpreter(ExpressionEvaluator):
                 self.check_may_change(target)
                 self.trying(target, base.__setitem__, index, value)
                 return
-            if not isinstance(base, TensorExpr):
+            if not isinstance(base, (TensorExpr, SteppedArray)):
                 self.fail(target, "only entries of arrays and lists can be assigned")
             self._store_view(
-                target.value, self.trying(target, with_part, base, index, value), scope
+                target.value, self.trying(target, stored_part, base, index, value), scope
             )
         else:
             self.bind(target, value, scope)
@@ -329,7 +373,7 @@ class StatementInterpreter(ExpressionEvaluator):
         if isinstance(node, ast.Subscript):
             inner, base = node.value, self._modifiable(node.value, scope)
             index = self.index(node.slice, scope)
-            new = self.trying(node, with_part, base, index, value)
+            new = self.trying(node, stored_part, base, index, value)
         else:
             call = self._view_call(node, scope)
             assert call is not None

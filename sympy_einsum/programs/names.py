@@ -25,6 +25,7 @@ from ..expressions import (
     logdet,
     order_of,
 )
+from .steps import Steps, as_steps, counted, zipped
 from .values import BINARY, DType, NamedFunction, Value, aligned, array, checked, truth
 
 # --- modules -------------------------------------------------------------------------------------
@@ -66,9 +67,18 @@ def _select(conditions: Sequence[Value], values: Sequence[Value], default: Value
     return result
 
 
+def _stack(arrays: Value, axis: int = 0) -> Value:
+    if isinstance(arrays, TensorExpr) and arrays.order:
+        return ops.moveaxis(arrays, 0, axis)
+    return snp.stack(arrays, axis=axis)
+
+
 # NumPy's functions with an implementation other than that of ``sympy_einsum.numpy``.
 _OWN_NUMPY: dict[str, NamedFunction] = {
     "result_type": NamedFunction("result_type", _result_type),
+    "empty": NamedFunction("empty", lambda shape: snp.zeros(shape), is_any_size=True),
+    "empty_like": NamedFunction("empty_like", lambda a: snp.zeros_like(a), is_any_size=True),
+    "stack": NamedFunction("stack", _stack, takes_lists=True),
     "select": NamedFunction("select", _select, takes_lists=True),
     "where": NamedFunction("where", lambda c, a, b: ops.where(*aligned([c, a, b]))),
 }
@@ -273,11 +283,13 @@ def _binary(kind: type[ast.operator]) -> NamedFunction:
 
 def items(value: Value) -> list[Value]:
     """List the items of an iteration over a value."""
+    if isinstance(value, Steps):
+        return value.items()
     if isinstance(value, TensorExpr) and value.order:
         if not value.shape[0].is_Integer:
             raise TensorError(
-                f"a loop over an axis of symbolic length {value.shape[0]}: give a number "
-                "by shapes=, or use NumPy's functions of arrays"
+                f"the items of an axis of symbolic length {value.shape[0]}, which must be a number "
+                "here: give it by shapes=, use a for statement, or NumPy's functions of arrays"
             )
         if value.shape[0] > tuning.MAX_LIST_ENTRIES:
             raise TensorError(
@@ -298,14 +310,41 @@ def _length(value: Value) -> Value:
     return value.shape[0]
 
 
-def _range(*bounds: Value) -> range:
+def _range(*bounds: Value) -> range | Steps:
+    if all(isinstance(bound, int) for bound in bounds):
+        return range(*bounds)
     for bound in bounds:
-        if not isinstance(bound, int):
+        if not as_operand(bound).is_integer:
             raise TensorError(
-                f"a range needs known integers, not {bound}: give the lengths by shapes=, or "
-                "use NumPy's functions of arrays"
+                f"a range needs integers, not {bound}: give a length, such as x.shape[0], or an "
+                "argument that is used as an integer only"
             )
-    return range(*bounds)
+    start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1)}.get(len(bounds), bounds)
+    if step not in (1, -1):
+        raise TensorError(
+            f"a range whose length is a symbol goes by steps of 1 or -1, not {step}: count by 1, "
+            "and multiply the index"
+        )
+    return counted(start, (stop - start) * step, step)
+
+
+def _long_steps(*values: Value) -> list[Steps]:
+    """Return the iterations over values if one of them has many or symbolic steps, else none."""
+    steps = [as_steps(value) for value in values]
+    known = [own for own in steps if own is not None]
+    return known if len(known) == len(steps) and any(own.is_long for own in known) else []
+
+
+def _enumerate(values: Value, start: Value = 0) -> Value:
+    for steps in _long_steps(values):
+        return zipped([counted(start, steps.length, 1), steps.in_order()])
+    return [(start + k, v) for k, v in enumerate(items(values))]
+
+
+def _reversed(values: Value) -> Value:
+    for steps in _long_steps(values):
+        return steps.reversed()
+    return items(values)[::-1]
 
 
 def _total(values: Value, start: Value = 0) -> Value:
@@ -346,8 +385,9 @@ def _whole(value: Value) -> int:
     return value
 
 
-def _zip(*values: Value, strict: bool = False) -> list[Value]:
-    return list(zip(*map(items, values), strict=strict))
+def _zip(*values: Value, strict: bool = False) -> Value:
+    steps = _long_steps(*values)
+    return zipped(steps) if steps else list(zip(*map(items, values), strict=strict))
 
 
 def _all(values: Value) -> bool:
@@ -369,7 +409,7 @@ _PYTHON: dict[str, Callable[..., Value]] = {
     "abs": _absolute,
     "all": _all,
     "any": _any,
-    "enumerate": lambda values, start=0: [(start + k, v) for k, v in enumerate(items(values))],
+    "enumerate": _enumerate,
     "float": lambda value: value,
     "int": _whole,
     "len": _length,
@@ -377,7 +417,7 @@ _PYTHON: dict[str, Callable[..., Value]] = {
     "max": _extreme("max"),
     "min": _extreme("min"),
     "range": _range,
-    "reversed": lambda values: items(values)[::-1],
+    "reversed": _reversed,
     "sum": _total,
     "tuple": lambda values=(): tuple(items(values)),
     "zip": _zip,

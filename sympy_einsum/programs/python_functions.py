@@ -24,9 +24,9 @@ from ..core import (
     with_time_limit,
 )
 from ..expressions import Operand, TensorSymbol, as_operand
-from .evaluator import Closure, Scope
 from .interpreter import StatementInterpreter
 from .names import MODULES, Module
+from .scopes import Closure, Scope
 from .values import DType, NamedFunction, Value, array, entries_of
 
 # A user's symbol, or the shape of an argument, of numbers, symbols or their names.
@@ -56,12 +56,13 @@ def parse_python(
     """Parse a Python function from source text, which is never executed.
 
     Supported are assignments (also ``a, b = x``, ``a += b``, and to entries and slices of arrays
-    without an alias), arithmetic, comparisons, conditions, ``for`` over ranges and axes of known
-    length, comprehensions, ``lambda``, functions of the same text, the functions and methods of
-    NumPy that ``sympy_einsum.numpy`` has (as NumPy's or JAX's; ``np.add(a, b, out=a)`` for arrays
-    without an alias), ``math``, ``scipy.special``, and the output of :func:`codegen`. If a
-    condition depends on arguments, both branches are evaluated and selected between. Mathematical
-    functions need no import: ``sin``, ``log`` or ``ln``, ``pow``. Numbers are exact.
+    without an alias), arithmetic, comparisons, conditions, ``for`` over ranges and axes (with a
+    symbolic length, or more than 16 steps, as a :func:`scan`), comprehensions, ``lambda``,
+    functions of the same text, the functions and methods of NumPy that ``sympy_einsum.numpy`` has
+    (as NumPy's or JAX's; ``np.add(a, b, out=a)`` for arrays without an alias), ``math``,
+    ``scipy.special``, and the output of :func:`codegen`. If a condition depends on arguments, both
+    branches are evaluated and selected between. Mathematical functions need no import: ``sin``,
+    ``log`` or ``ln``, ``pow``. Numbers are exact.
 
     Parameters
     ==========
@@ -237,12 +238,30 @@ def _declared_shapes(node: ast.FunctionDef | ast.Lambda) -> dict[str, Shape]:
     declared: dict[str, Shape] = {
         name: max(found) for name, found in lengths.items() if loads[name] == len(found)
     }
+    declared |= {name: _length(name) for name in _counts(node)}
     docstring = ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
     for name, shape in _IN_DOCSTRING.findall(docstring or ""):
         found = _parse_shape(shape)
         if found is not None:
             declared[name] = found
     return declared
+
+
+def _counts(node: ast.AST) -> set[str]:
+    """Return the names in the bounds of ranges, other than those of arrays and functions."""
+    found: set[str] = set()
+    others: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call):
+            others |= {n.id for n in ast.walk(inner.func) if isinstance(n, ast.Name)}
+            if isinstance(inner.func, ast.Name) and inner.func.id == "range":
+                bounds = [n for bound in inner.args for n in ast.walk(bound)]
+                found |= {n.id for n in bounds if isinstance(n, ast.Name)}
+            elif isinstance(inner.func, ast.Name) and inner.func.id == "len":
+                others |= {n.id for n in ast.walk(inner) if isinstance(n, ast.Name)}
+        elif isinstance(inner, (ast.Subscript, ast.Attribute)):
+            others |= {n.id for n in ast.walk(inner.value) if isinstance(n, ast.Name)}
+    return found - others
 
 
 def _lengths_in(shapes: Iterable[Shape]) -> set[str]:

@@ -342,17 +342,17 @@ def with_part(tensor: TensorExpr, index: Value, value: Value) -> Operand:
     place = entries.index(...)
     missing = tensor.order - len(entries) + 1
     entries[place : place + 1] = [slice(None)] * missing
-    old = _slice_of(tensor, tuple(entries))
+    old = sliced_sum(tensor, tuple(entries))
     new = as_operand(array(value))
     change = ops.subtract(ops.broadcast_to(new, old.shape) if order_of(old) else new, old)
     return ops.add(tensor, _embedded(change, tensor, entries))
 
 
-def _slice_of(tensor: TensorExpr, entries: tuple[Value, ...]) -> Operand:
+def sliced_sum(tensor: TensorExpr, entries: tuple[Value, ...]) -> Operand:
     """Slice a tensor; of a sum of assigned entries keep only the terms inside of the slice."""
     if not isinstance(tensor, TensorAdd):
         return tensor[entries]
-    total, *rest = [_slice_of(term, entries) for term in tensor.operands]
+    total, *rest = [sliced_sum(term, entries) for term in tensor.operands]
     for term in rest:
         total = ops.add(total, term)
     return total

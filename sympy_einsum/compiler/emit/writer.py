@@ -303,9 +303,10 @@ class Writer:
         self, body: ScanBody | EquationBody, names: Mapping[Expr, str]
     ) -> tuple[list[ast.stmt], list[Code]]:
         """The statements of a step, and the code of its outputs."""
+        overwrites = self.backend.overwrites and not self.backend.is_read_back
         inner = Writer(
             *(body.plan, {**self.names, **names}, self.backend, f"{self.inner_prefix}u"),
-            reuse=overwritten(body.plan) if self.backend.overwrites else {},
+            reuse=overwritten(body.plan) if overwrites else {},
             careful=self.careful,
             lengths=self.lengths,
         )
