@@ -130,7 +130,7 @@ def memory_text(rows: Rows) -> str:
 SECTIONS = {
     "evaluation": ("Evaluation", evaluation_text, ("case", "size")),
     "experiments": ("The three problems of 2018, growing", experiments_text, ("case", "n")),
-    "building": ("Building the gradient and its code: processor time in ms", building_text,
+    "building": ("Building the gradient and its code: milliseconds", building_text,
                  ("graph", "count")),
     "memory": ("Peak memory of a call", memory_text, ("case",)),
 }  # fmt: skip
