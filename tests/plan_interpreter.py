@@ -135,6 +135,16 @@ def from_spectrum(v, length, count, weighted):
     return (z @ waves(number(count), length, Integer(z.shape[-1]), weighted).conj().T).real
 
 
+def root(v, body):
+    """Return the solution of an equation by plain steps of Newton's method."""
+    x, *others = v
+    for _ in range(60):
+        named = dict(zip(body.parameters, [x, *others], strict=True))
+        f, jacobian = interpreted(body.plan, named)
+        x = x - np.linalg.solve(jacobian.reshape(f.size, f.size), f.ravel()).reshape(x.shape)
+    return x
+
+
 MEANINGS = {
     "constant": lambda v, node: node.array,
     "scalar": body_value,
@@ -220,6 +230,7 @@ MEANINGS = {
     "scatter": scattered,
     "scatters": scattered_together,
     "one_hot": lambda v, length: np.eye(number(length))[v[0]],
+    "solution": root,
 }
 
 

@@ -181,6 +181,10 @@ class Backend(Library):
         """One of the results of a loop."""
         return subscript(operands[0], [constant(place)])
 
+    def solution(self, operands: Codes, system: Code) -> Code:
+        """Spell the solution of an equation, given the function of F and its Jacobian."""
+        return call("newton", system, *operands)
+
     # --- axes
 
     def transpose(self, operands: Codes, axes: Sequence[int]) -> Code:

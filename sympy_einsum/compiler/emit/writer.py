@@ -252,7 +252,7 @@ class Writer:
         if op == "loop":
             return "", call(self._function_name(number), *operands)
         if op == "solution":
-            return "", call("newton", name(self._function_name(number)), *operands)
+            return "", self.backend.solution(operands, name(self._function_name(number)))
         if op == "slice":
             return "", self.backend.slice(operands, [self._bracket(part) for part in params[0]])
         if op == "index":
