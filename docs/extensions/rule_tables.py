@@ -7,6 +7,7 @@ nothing.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import sys
@@ -24,7 +25,7 @@ import sympy_einsum as se
 from sympy_einsum.calculus.linear_actions import CARRIERS
 from sympy_einsum.calculus.terms import RULES, UNARY_RULES
 from sympy_einsum.compiler.backends import BACKENDS
-from sympy_einsum.compiler.ir.code import name
+from sympy_einsum.compiler.ir.code import name, nodes as nodes_of
 from sympy_einsum.core import (
     NUMERIC_NAMES,
     REFLECTED_NAMES,
@@ -279,8 +280,11 @@ def _orders(backend: str, row: Row) -> str:
 
 
 def _is_spelled(backend: str, body: Expr) -> bool:
+    library = BACKENDS[backend]
     try:
-        BACKENDS[backend]().scalar([*map(name, "xyzw")], body)
+        code = library().scalar([*map(name, "xyzw")], body)
+        # Helper functions may need a function that the library lacks too.
+        library.used_support(node.id for node in nodes_of(code) if isinstance(node, ast.Name))
     except se.UnsupportedError:
         return False
     return True
