@@ -55,6 +55,8 @@ class ExpressionEvaluator(Source):
         # The steps of loops that are being read, and entries and slices of what loops gave.
         self.traces: list[StepTrace] = []
         self.known: dict[Value, dict[Value, Value]] = {}
+        # Names of lists that loops have stacked to tensors.
+        self.stacked: dict[str, Value] = {}
 
     def check_may_change(self, node: ast.AST) -> None:
         """Raise ParseError for modifying a list under a condition on arguments."""
@@ -153,15 +155,23 @@ class ExpressionEvaluator(Source):
         spine = [node]
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
-        total = self.operand(spine[-1].left, scope)
+        total = self._array_operand(spine[-1].left, scope)
         for step in reversed(spine):
             self.tick(step)
-            right = self.operand(step.right, scope)
+            right = self._array_operand(step.right, scope)
             apply = BINARY.get(type(step.op))
             if apply is None:
                 self.fail(step, f"the operator {type(step.op).__name__} isn't read")
             total = self.trying(step, self._numbers(step, apply), total, right)
         return total
+
+    def _array_operand(self, node: ast.expr, scope: Scope) -> Value:
+        """Evaluate an operand of arithmetic, which is no list that a loop has stacked."""
+        value = self.operand(node, scope)
+        is_stacked = isinstance(node, ast.Name) and self.stacked.get(node.id) is value
+        if isinstance(value, TensorExpr) and (is_stacked or isinstance(node, ast.ListComp)):
+            self.fail(node, "this is a list, of one entry for each step: use np.array of it")
+        return value
 
     def _numbers(self, node: ast.AST, apply: Callable[..., Value]) -> Callable[..., Value]:
         """Wrap an operator to check that its operands are numbers, arrays or lists."""
@@ -341,6 +351,7 @@ class ExpressionEvaluator(Source):
         if isinstance(target, ast.Name):
             scope.names[target.id] = value
             scope.fresh.discard(target.id)
+            self.stacked.pop(target.id, None)
             return
         if not isinstance(target, (ast.Tuple, ast.List)):
             self.fail(target, "this can't be assigned to here")

@@ -36,6 +36,7 @@ class Reader(Protocol):
     tree: ast.Module
     traces: list[StepTrace]
     known: dict[Operand, dict[Value, Value]]
+    stacked: dict[str, Value]
     depth: int
     branches: int
 
@@ -249,6 +250,8 @@ class LoopReading:
             results[name] = structure.build(iter(map(plain, lasts)))
         for name, (array, place, earlier) in stacked.items():
             results[name] = after = array.after(loop.result(VALUES, place))
+            if array.is_list:
+                self.reader.stacked[name] = after
             if earlier is not None:
                 last = loop.result(LAST, numbers[earlier]) if earlier in numbers else None
                 self._remember(array, after, loop, place, last)
@@ -329,7 +332,8 @@ class LoopReading:
         sign = -1 if self.trace.reverse and not array.is_list else 1
         for lag in range(1, deepest + 1):
             assert array.position is not None
-            start = self.reader.trying(self.statement, array.before, array.position - sign * lag)
+            at = array.position - sign * lag
+            start = as_operand(self.reader.trying(self.statement, array.before, at))
             if lag == 1 and lag not in lags:
                 found = [k for k, own in enumerate(carries) if (own.init, own.new) == (start, new)]
                 if found:

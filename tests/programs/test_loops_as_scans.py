@@ -182,6 +182,15 @@ LOOPS = {
     return h""",
         {"x": ("T", "n"), "h0": "n"},
     ),
+    "an array of a list": (
+        """
+    s = [1]
+    for v in z:
+        s.append(v * s[-1])
+    s = np.array(s)
+    return s * 2""",
+        {"z": "T"},
+    ),
     "columns": (
         """
     s = np.zeros(x.shape[1])
@@ -368,6 +377,8 @@ def f(x):
             "s = []\n    def add(v): s.append(v)\n    for t in range(n): add(t)\n    return s",
             "a function that the loop calls changes a list",
         ),
+        ("s = []\n    for t in x: s.append(t)\n    return s + [1]", "use np.array of it"),
+        ("return [t for t in x] + [1]", "use np.array of it"),
         ("s = 0\n    for t in range(0, n, 2): s += x[t]", "by steps of 1 or -1, not 2"),
         (
             "s = np.zeros(n)\n    q = s\n    for t in range(n): s[t] = x[t]\n    return q",
