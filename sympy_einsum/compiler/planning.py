@@ -18,6 +18,7 @@ from ..rules import (
     by_diagonals,
     by_low_rank,
     distribute_scalar_contractions,
+    hoist_inputs,
     lift_deltas,
     push_slices_down,
 )
@@ -66,7 +67,7 @@ class Prepared(NamedTuple):
 
 def prepare(exprs: Sequence[Operand]) -> Prepared:
     """Bring expressions into the forms that plans are made from."""
-    given = push_slices_down(lift_deltas(by_diagonals(fuse_loops(exprs))))
+    given = push_slices_down(lift_deltas(by_diagonals(hoist_inputs(fuse_loops(exprs)))))
     apart = distribute_scalar_contractions(given)
     return Prepared([given] if apart is given else [given, apart])
 

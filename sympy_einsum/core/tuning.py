@@ -97,6 +97,9 @@ MAX_CONVERTED_ENTRIES = 1000
 MAX_WRITTEN_FACTORS = 8
 # Free symbols of a node that remembers them.
 MAX_KEPT_LEAVES = 16
+# Entries that a step may leave to be computed before the loop, for each of its carries and inputs:
+# four gates of a cell are, products of all pairs aren't.
+MAX_HOISTED_ENTRIES = 4
 # Steps of loops that are compared with their steps written out: a second, with ten operations each.
 MAX_COMPARED_STEPS = 16
 

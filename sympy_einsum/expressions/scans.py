@@ -187,10 +187,10 @@ def entry_at(stacked: Operand, position: Operand) -> Operand:
     return contract((stacked, unit), (axes, (0,)), axes[1:], dict(enumerate((first, *rest))))
 
 
-def in_first_axis(value: Operand) -> Operand:
-    """Return a tensor with a new first axis of length 1."""
+def repeated(value: Operand, count: Expr) -> Operand:
+    """Return a tensor a number of times along a new first axis."""
     axes = range(1, order_of(value) + 1)
-    lengths = {0: S.One, **dict(zip(axes, shape_of(value), strict=True))}
+    lengths = {0: count, **dict(zip(axes, shape_of(value), strict=True))}
     return contract((value,), (axes,), (0, *axes), lengths)
 
 
@@ -234,16 +234,22 @@ class Scan(Binder):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
-        kind, place, length, _, carries, _, _, parameters, outputs = data
+        kind, place, length, _, carries, inputs, _, parameters, outputs = data
         loop = loop_of(operands, data)
         if length in (S.Zero, S.One):
             lasts, values = loop.unrolled()
             if kind == LAST:
                 return lasts[place]
-            (row,) = values[place] or (None,)
-            return in_first_axis(row) if values[place] else Zeros(0, *shape_of(loop.values[place]))
+            if not values[place]:
+                return Zeros(0, *shape_of(loop.values[place]))
+            return repeated(values[place][0], S.One)
         if kind == LAST and outputs[place] is parameters[place]:
             return operands[place]
+        if kind == VALUES and outputs[carries + place] in parameters[carries:]:
+            number = parameters.index(outputs[carries + place])
+            if number < carries + inputs:
+                return operands[number]
+            return repeated(operands[number], length)
         own = shape_of(outputs[place + (carries if kind == VALUES else 0)])
         return cls._intern(operands, data, (length, *own) if kind == VALUES else own)
 
