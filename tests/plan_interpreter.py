@@ -145,7 +145,28 @@ def root(v, body):
     return x
 
 
+def loop_results(v, body):
+    """Run the steps of a loop."""
+    loop = body.loop
+    carried, inputs, fixed = len(loop.carries), len(loop.inputs), v[len(loop.carries) :]
+    carries, steps = list(v[:carried]), range(number(loop.length))
+    values = {place: [] for kind, place in body.results if kind != "last"}
+    for t in reversed(steps) if loop.reverse else steps:
+        entries = [*carries, *[x[t] for x in fixed[:inputs]], *fixed[inputs:], t]
+        named = dict(zip([*loop.parameters, loop.index], entries, strict=True))
+        outputs = interpreted(body.plan, named)
+        carries = outputs[:carried]
+        for place, rows in values.items():
+            rows.append(outputs[carried + place])
+    return [
+        carries[place] if kind == "last" else np.array(values[place][:: -1 if loop.reverse else 1])
+        for kind, place in body.results
+    ]
+
+
 MEANINGS = {
+    "loop": loop_results,
+    "result": lambda v, place, shape: v[0][place],
     "constant": lambda v, node: node.array,
     "scalar": body_value,
     "elementwise": body_value,
@@ -243,7 +264,7 @@ def interpreted(plan, arguments):
             values.append(np.array(arguments[params[0]]))
             continue
         value = MEANINGS[op]([values[k] for k in inputs], *params)
-        values.append(value if op in ("write", "decomposed") else np.array(value))
+        values.append(value if op in ("write", "decomposed", "loop") else np.array(value))
     return [values[k].copy() for k in plan.results]
 
 

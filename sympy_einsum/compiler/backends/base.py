@@ -177,6 +177,10 @@ class Backend(Library):
         """The type of what a loop carries, given the arrays and numbers that it is made from."""
         return self.common_type(arrays, [*scalars, self.fraction])
 
+    def loop(self, operands: Codes, function: str) -> Code:
+        """The call of the function of a loop."""
+        return call(function, *operands)
+
     def result(self, operands: Codes, place: int, shape: Codes) -> Code:
         """One of the results of a loop."""
         return subscript(operands[0], [constant(place)])

@@ -250,7 +250,7 @@ class Writer:
         if OPS[op].is_typed:
             params = (*params, self._type(inputs))
         if op == "loop":
-            return "", call(self._function_name(number), *operands)
+            return "", self.backend.loop(operands, self._function_name(number))
         if op == "solution":
             return "", self.backend.solution(operands, name(self._function_name(number)))
         if op == "slice":
