@@ -14,7 +14,21 @@ def lower_scan(builder: Lowering, node: Scan) -> int:
     if group not in builder.loops:
         loop = node.loop
         body = ScanBody(loop, builder.plan_body(loop.outputs), tuple(wanted))
+        count = len(loop.invariants)
         inputs = [builder.value(operand) for operand in node.operands]
+        inputs[len(inputs) - count :] = [
+            _in_one_piece(builder, value) for value in inputs[len(inputs) - count :]
+        ]
         builder.loops[group] = builder.emit_fresh("loop", *inputs, params=(body,))
     place = wanted.index((node.kind, node.place))
     return builder.emit("result", builder.loops[group], params=(place, node.shape))
+
+
+def _in_one_piece(builder: Lowering, value: int) -> int:
+    """Return an operand that every step reads; products would copy a slice of a matrix each time."""
+    base, axes = builder.untransposed(value)
+    step = builder.instructions[base]
+    if step.op != "slice" or len(step.shape) < 2:
+        return value
+    whole = builder.emit("contiguous", base)
+    return whole if axes is None else builder.emit("transpose", whole, params=(axes,))
