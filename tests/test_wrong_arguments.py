@@ -27,6 +27,7 @@ A, B = se.tensors("A B", m, n)
 X, Y = se.tensors("X Y", n, n)
 x, y, v = se.tensors("x y v", n)
 C, D = se.tensors("C D", 2, 3)
+LOOP = se.scan(lambda c, row: (c * row, None), D[0], C)[0]
 T = se.TensorSymbol("T", n, m, k)
 f = x @ X @ x
 M = sp.MatrixSymbol("M", n, n)
@@ -128,6 +129,8 @@ CALLS: dict[str, tuple] = {
     "interval_products": (se.interval_products, A, 0),
     "logcumsumexp": (se.logcumsumexp, A, 0),
     "running_softmax": (se.running_softmax, A, 0),
+    "scan": (se.scan, lambda c, row: (c + row, c), x, A, m, False),
+    "unroll": (se.unroll, LOOP),
     "tri": (se.tri, 3, 4, 1),
     "tril": (se.tril, A, 1),
     "triu": (se.triu, A, 1),

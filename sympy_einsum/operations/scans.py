@@ -13,6 +13,7 @@ from ..core import (
     Length,
     ShapeError,
     TensorError,
+    as_flag,
     as_length,
     postorder,
     same_length,
@@ -151,7 +152,7 @@ def scan(
     [JAX] The JAX authors, "JAX: composable transformations of Python+NumPy programs", jax.lax.scan,
     2018.
     """
-    if not callable(step):
+    if not callable(step) or isinstance(step, type):
         raise TensorError(f"the step of a scan is a function of a carry and an input, not {step!r}")
     starts: list[Any] = []
     structure = flatten_structure(init, starts)
@@ -160,6 +161,7 @@ def scan(
     inputs = flatten_structure(xs, stacked)
     stacked = [as_operand(own) for own in stacked]
     count = _number_of_steps(stacked, length)
+    backwards = as_flag(reverse, "reverse")
     with calling() as level:
         index = step_index(level)
         carried = [BoundTensor("carry", k, level, shape_of(own)) for k, own in enumerate(starts)]
@@ -185,7 +187,7 @@ def scan(
     outputs = flatten_structure(result[1], values)
     values = [as_operand(own) for own in values]
     loop = closed_loop(
-        *(count, bool(reverse), index),
+        *(count, backwards, index),
         [Carry(*own) for own in zip(carried, starts, news, strict=True)],
         [ScanInput(*own) for own in zip(entries, stacked, strict=True)],
         values,

@@ -25,7 +25,7 @@ def lower_scan(builder: Lowering, node: Scan) -> int:
 
 
 def _in_one_piece(builder: Lowering, value: int) -> int:
-    """Return an operand that every step reads; products would copy a slice of a matrix each time."""
+    """Return an operand that every step reads; products would copy a slice each time."""
     base, axes = builder.untransposed(value)
     step = builder.instructions[base]
     if step.op != "slice" or len(step.shape) < 2:
