@@ -187,7 +187,7 @@ class Backend(Library):
 
     def solution(self, operands: Codes, system: Code) -> Code:
         """Spell the solution of an equation, given the function of F and its Jacobian."""
-        return call("newton", system, *operands)
+        return call("newton_root", system, *operands)
 
     # --- axes
 

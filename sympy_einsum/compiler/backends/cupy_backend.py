@@ -42,7 +42,7 @@ class CupyBackend(Backend):
         "solve": "cp.linalg.solve({0}, cp.broadcast_to({1}, {0}.shape[:-1] + {1}.shape[-1:]))",
     }
     support: ClassVar = {
-        **shared(*OWN, "newton"),
+        **shared(*OWN, "newton_root"),
         **Backend.support,
         **helpers(".cupy_helpers", "matrix_exp", "last_equal", "running", "scatter"),
     }

@@ -49,7 +49,7 @@ class JaxBackend(Backend):
         **helpers(
             ".jax_helpers",
             *("recurrence", "running_weights", "running_mean", "product_of_transposed"),
-            *("factored", "solved", "inverted", "log_determinant", "turns", "newton"),
+            *("factored", "solved", "inverted", "log_determinant", "turns", "newton_root"),
             *("signed_log_determinant", "determinant", "scatter"),
         ),
     }

@@ -116,7 +116,7 @@ class NumpyBackend(Backend):
     def silences(self, parts: Sequence[ast.AST]) -> str:
         """Ignore errors in choices, of which both branches are computed, and the overflow of what
         has the reciprocal 0."""
-        if any(isinstance(part, ast.Name) and part.id == "newton" for part in parts):
+        if any(isinstance(part, ast.Name) and part.id == "newton_root" for part in parts):
             return "all"  # Steps that lead to no numbers are halved.
         attributes = {part.attr for part in parts if isinstance(part, ast.Attribute)}
         if "where" in attributes:
@@ -313,7 +313,7 @@ class NumpyBackend(Backend):
         ),
         **shared(
             *("cofactors", "derivative_along", "lagged_cumsum", "mirrored", "last_equal"),
-            *("correlate", "newton", *STABLE_FUNCTIONS),
+            *("correlate", "newton_root", *STABLE_FUNCTIONS),
         ),
         **helpers(".numpy_arrays", "diagonal_in", "add_transposed", "weighted_gram"),
         **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "softplus"),

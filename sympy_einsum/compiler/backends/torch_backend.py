@@ -82,7 +82,7 @@ class TorchBackend(Backend):
         **twins(Helper(".torch_helpers", "maximum"), *PAIRS, space="torch"),
         **twins(Helper(".torch_helpers", "logaddexp"), *FLOATING_PAIRS, space="torch"),
         **helpers(".torch_helpers", "einsum", "solve", "solved"),
-        **shared("newton", spelled={"xp.linalg.solve": "solve"}),
+        **shared("newton_root", spelled={"xp.linalg.solve": "solve"}),
         **shared(*SPECIAL),
         **helpers(
             ".torch_helpers",

@@ -229,7 +229,7 @@ def windows(x, axis, start, steps, counts):
     return found.reshape((*x.shape[:axis], *counts, *x.shape[axis + 1 :]))
 
 
-def newton(system, start, *values):
+def newton_root(system, start, *values):
     """Return x with f = 0, of f and its Jacobian from system(x, *values), by Newton's method. Steps
     are halved until they reduce f, and end where they only change digits that rounding decides."""
     x = trial = xp.asarray(start) + 0.0

@@ -118,7 +118,7 @@ def scatter(values, lengths, *positions):
     return total.at[positions].add(values)
 
 
-def newton(system, start, *values):
+def newton_root(system, start, *values):
     """Return x with f = 0, of f and its Jacobian from system(x, *values), by Newton's method. Steps
     are halved until they reduce f, and end where they only change digits that rounding decides.
     JAX's derivatives of x are those of the implicit function theorem; traced, x is nan where it

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from runtime_helpers import helper
 
-NAMES = pytest.mark.parametrize("name", ["array_helpers.newton", "jax_helpers.newton"])
+NAMES = pytest.mark.parametrize("name", ["array_helpers.newton_root", "jax_helpers.newton_root"])
 
 
 def circle(x, radius):
