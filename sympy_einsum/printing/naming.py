@@ -106,7 +106,7 @@ def is_nameable(node: Basic) -> bool:
     return bool(node.args and outermost(node))
 
 
-def repeated(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set[Basic]:
+def repeated_nodes(order: Sequence[Basic], known: Container[Basic], sums: Sums) -> set[Basic]:
     """List the nodes that are used more than once, leaves first; known nodes are leaves."""
     uses: Counter[Basic] = Counter()
     for node in reversed(order):
@@ -138,7 +138,7 @@ class Abbreviation:
         self.root = root
         # Sums written as an earlier sum plus the other terms.
         self.sums = partial_sums([node for node in order if node not in joined])
-        self.repeated = repeated(order, known, {**self.sums, **joined})
+        self.repeated = repeated_nodes(order, known, {**self.sums, **joined})
 
     def names(self, node: Basic, is_big: bool) -> bool:
         """Tell whether a node gets a name: it is shared or big."""
