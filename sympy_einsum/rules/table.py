@@ -40,6 +40,7 @@ from ..expressions import (
     MatrixPower,
     Operand,
     Reshape,
+    Scan,
     Softmax,
     TensorAdd,
     TensorExpr,
@@ -55,6 +56,7 @@ from . import (
     intervals,
     inverses,
     kronecker,
+    loops,
     matrices,
     matrix_powers,
     nesting,
@@ -328,6 +330,20 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
             wrong="logsumexp(2*A, axis=1) = 2*logsumexp(A, axis=1)",
         ),
     ),
+    Scan: (
+        Rule(
+            "loop as a sum",
+            "scan(lambda c, row: (c + sin(row), None), x, A)[0] = x + sin(A).sum(axis=0)",
+            loops.loop_as_sum,
+            wrong="scan(lambda c, row: (c - c*row, None), x, A)[0] = x - A.sum(axis=0)",
+        ),
+        Rule(
+            "loop as a power",
+            "scan(lambda c, row: (s*c, None), x, A)[0] = s**n*x",
+            loops.loop_as_power,
+            wrong="scan(lambda c, row: (s*c + x, None), x, A)[0] = s**n*x",
+        ),
+    ),
     Extremum: (
         Rule(
             "constant in an extremum",
@@ -377,6 +393,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
 # In the normal form that decides equality products are written and multiplied out instead, and
 # matrices with an adjugate have an inverse.
 EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
+    Scan: NORMAL_RULES[Scan],
     **STACKS,
     **MATRICES,
     **WITH_INVERSES,
