@@ -158,7 +158,7 @@ class _Adjoint:
         after = {
             carry.new: BoundTensor("after", k, level, shape_of(carry.new))
             for k, carry in enumerate(loop.carries)
-            if _is_dear(carry.new)
+            if _is_dear(carry.new) and not loop.recomputes
         }
         pulled = replace_nodes(pulled, after)
         changing = {*depending(pulled, {*steps, *after.values()})}
@@ -168,7 +168,7 @@ class _Adjoint:
         def below(node: Basic) -> Sequence[Basic]:
             if node not in changing:
                 return ()
-            if node not in backward and _is_dear(node):
+            if node not in backward and _is_dear(node) and not loop.recomputes:
                 if node not in stored:
                     stored[node] = BoundTensor("stored", len(stored), level, shape_of(node))
                 return ()
@@ -354,7 +354,10 @@ def push_forward_loop(
         ScanInput(symbols[i.symbol], given[i.symbol]) for i in loop.inputs if i.symbol in given
     ]
     values = outputs[len(loop.carries) :]
-    tangent = closed_loop(loop.length, loop.reverse, loop.index, carries, inputs, values)
+    tangent = closed_loop(
+        *(loop.length, loop.reverse, loop.index, carries, inputs, values),
+        recomputes=loop.recomputes,
+    )
 
     def result(which: Result) -> Operand:
         kind, place = which

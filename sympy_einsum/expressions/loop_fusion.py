@@ -49,7 +49,8 @@ def _loops_by_depth(roots: Sequence[Operand]) -> dict[int, dict[Hashable, list[S
         if isinstance(node, Scan):
             depth += 1
             alike = found.setdefault(depth, {})
-            alike.setdefault((node.length, node.reverse), []).append(node)
+            key = node.length, node.reverse, node.loop.recomputes
+            alike.setdefault(key, []).append(node)
         depths[node] = depth
     return found
 
@@ -64,6 +65,7 @@ class _Parts(NamedTuple):
 def _fused(scans: Sequence[Scan]) -> dict[Basic, Basic]:
     """Return what replaces results of loops over the same steps: results of one loop."""
     parts = [_Parts(loop, {}) for loop in dict.fromkeys([scan.loop for scan in scans])]
+    first = scans[0].loop
     level = max([part.loop.level for part in parts])
     index = step_index(level)
     inputs: dict[Operand, ScanInput] = {}
@@ -97,7 +99,7 @@ def _fused(scans: Sequence[Scan]) -> dict[Basic, Basic]:
     kept = {place for kind, place in wanted.values() if kind != VALUES}
     loop, image = _without_dead(
         Recurrence(
-            *(scans[0].length, bool(scans[0].reverse), index, tuple(carries)),
+            *(first.length, first.reverse, first.recomputes, index, tuple(carries)),
             *(tuple(inputs.values()), tuple(invariants.values()), tuple(values)),
         ),
         kept,

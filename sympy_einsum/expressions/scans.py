@@ -94,11 +94,13 @@ class Recurrence(NamedTuple):
     """A loop: the steps' number, order and body, and the operands.
 
     ``invariants`` pairs the symbols of what no step changes with their values. ``values`` are the
-    expressions whose values of all steps are wanted.
+    expressions whose values of all steps are wanted. Where the loop ``recomputes``, the adjoint
+    loop reads nothing of it but carries.
     """
 
     length: Expr
     reverse: bool
+    recomputes: bool
     index: Symbol
     carries: tuple[Carry, ...]
     inputs: tuple[ScanInput, ...]
@@ -132,7 +134,8 @@ class Recurrence(NamedTuple):
     def result(self, kind: str, place: int) -> Operand:
         """Return a result: the last value of a carry, or the values of an expression."""
         counts = len(self.carries), len(self.inputs)
-        data = (kind, place, self.length, int(self.reverse), *counts, self.index)
+        flags = int(self.reverse), int(self.recomputes)
+        data = (kind, place, self.length, *flags, *counts, self.index)
         return Scan._build(self.operands, (*data, self.parameters, self.outputs))
 
     def with_operands(self, operands: Sequence[Operand]) -> Recurrence:
@@ -153,7 +156,10 @@ class Recurrence(NamedTuple):
         count = len(self.carries)
         carries = [c._replace(new=new) for c, new in zip(self.carries, outputs, strict=False)]
         values = outputs[count:]
-        return closed_loop(self.length, self.reverse, self.index, carries, self.inputs, values)
+        return closed_loop(
+            *(self.length, self.reverse, self.index, carries, self.inputs, values),
+            recomputes=self.recomputes,
+        )
 
     def step(
         self, carries: Sequence[Operand], inputs: Sequence[Operand], index: Operand
@@ -234,7 +240,7 @@ class Scan(Binder):
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
-        kind, place, length, _, carries, inputs, _, parameters, outputs = data
+        kind, place, length, _, _, carries, inputs, _, parameters, outputs = data
         loop = loop_of(operands, data)
         if length in (S.Zero, S.One):
             lasts, values = loop.unrolled()
@@ -288,28 +294,28 @@ class Scan(Binder):
 
     def _own_symbols(self) -> set[Basic]:
         # Only lengths: symbols of values are operands, and those of the body are bound.
-        lengths = [n for symbol in self.data[7] for n in symbol.shape]
+        lengths = [n for symbol in self.data[8] for n in symbol.shape]
         found = {s for n in (self.length, *lengths) for s in n.free_symbols}
-        for node in postorder(self.data[8]):
+        for node in postorder(self.data[9]):
             if isinstance(node, Node) and not isinstance(node, BoundTensor):
                 found |= node._own_symbols()
-        return found - {self.data[6]}
+        return found - {self.data[7]}
 
     def _map_data(self, substitute: Callable[[Basic], Basic]) -> Data:
         rule: dict[Basic, object] = {s: substitute(s) for s in self._own_symbols()}
         rule = {old: new for old, new in rule.items() if old is not new}
         if not rule:
             return self.data
-        kind, place, length, reverse, carries, inputs, index, parameters, outputs = self.data
-        numbers = (kind, place, substitute(length), reverse, carries, inputs, index)
+        kind, place, length, *numbers, parameters, outputs = self.data
+        fixed = (kind, place, substitute(length), *numbers)
         replaced = substitute_all([*parameters, *outputs], rule)
         count = len(parameters)
-        return (*numbers, tuple(replaced[:count]), tuple(replaced[count:]))
+        return (*fixed, tuple(replaced[:count]), tuple(replaced[count:]))
 
 
 def loop_of(operands: Operands, data: Data) -> Recurrence:
     """Return the loop that operands and data of a node describe."""
-    _, _, length, reverse, count, inputs, index, parameters, outputs = data
+    _, _, length, reverse, recomputes, count, inputs, index, parameters, outputs = data
     pairs = list(zip(parameters, operands, strict=True))
     carries = [
         Carry(symbol, value, new)
@@ -317,7 +323,7 @@ def loop_of(operands: Operands, data: Data) -> Recurrence:
     ]
     rest = [ScanInput(*pair) for pair in pairs[count:]]
     return Recurrence(
-        *(length, bool(reverse), index, tuple(carries)),
+        *(length, bool(reverse), bool(recomputes), index, tuple(carries)),
         *(tuple(rest[:inputs]), tuple(rest[inputs:]), tuple(outputs[count:])),
     )
 
@@ -329,6 +335,7 @@ def closed_loop(
     carries: Sequence[Carry],
     inputs: Sequence[ScanInput],
     values: Sequence[Operand],
+    recomputes: bool = False,
 ) -> Recurrence:
     """Return a loop with canonical bound symbols, and with what no step changes as operands."""
     outputs = [*[carry.new for carry in carries], *values]
@@ -349,7 +356,7 @@ def closed_loop(
     outputs, invariants = with_invariants(outputs, {*names.values()}, level)
     count = len(carries)
     return Recurrence(
-        *(length, reverse, names[index]),
+        *(length, reverse, recomputes, names[index]),
         tuple(
             [
                 Carry(names[own.symbol], own.init, new)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from sympy import Basic, Expr, Integer, S
+from sympy import Basic, Expr, Integer, S, floor, sqrt
 
 from ..core import (
     Length,
@@ -29,17 +29,20 @@ from ..expressions import (
     Recurrence,
     Scan,
     ScanInput,
+    Selection,
     Several,
     TensorLike,
     Unit,
     as_operand,
     closed_loop,
+    contract,
     order_of,
     rebuild,
     shape_of,
     step_index,
 )
-from .joining import stack
+from .axes import reshape
+from .joining import concatenate, stack
 
 # How many steps are being called, one inside another: bound symbols are named by it.
 _depth: ContextVar[int] = ContextVar("depth", default=0)
@@ -97,6 +100,8 @@ def scan(
     xs: Any = None,
     length: Length | None = None,
     reverse: bool = False,
+    *,
+    checkpoint: Length | str | None = None,
 ) -> tuple[Any, Any]:
     """Build a loop: c_(t+1), y_t = step(c_t, x_t), for steps whose number may be symbolic.
 
@@ -110,6 +115,9 @@ def scan(
         without them a step gets its number t, an integer symbol from 0 to length - 1
     length : the number of steps; that of xs, if there are any
     reverse : whether the steps go from the last to the first
+    checkpoint : ``"sqrt"``, or a number of steps: the reverse mode keeps the carry after every so
+        many steps and computes those between again, so that memory grows with the square root of
+        the number of steps, or less [GW]; by default all carries are kept that it needs
 
     Returns
     =======
@@ -151,6 +159,7 @@ def scan(
 
     [JAX] The JAX authors, "JAX: composable transformations of Python+NumPy programs", jax.lax.scan,
     2018.
+    [GW] A. Griewank, A. Walther, "Evaluating Derivatives", 2nd edition, 2008, §12.
     """
     if not callable(step) or isinstance(step, type):
         raise TensorError(f"the step of a scan is a function of a carry and an input, not {step!r}")
@@ -162,39 +171,134 @@ def scan(
     stacked = [as_operand(own) for own in stacked]
     count = _number_of_steps(stacked, length)
     backwards = as_flag(reverse, "reverse")
-    with calling() as level:
-        index = step_index(level)
-        carried = [BoundTensor("carry", k, level, shape_of(own)) for k, own in enumerate(starts)]
-        entries = [BoundTensor("input", k, level, own.shape[1:]) for k, own in enumerate(stacked)]
-        given = inputs.build(iter(entries)) if stacked else index
-        result = step(structure.build(iter(carried)), given)
-    if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise TensorError(
-            "the step of a scan returns a pair, the next carry and a value or None, not "
-            f"{result!r:.80}"
+    loop = _Steps(step, structure, inputs, backwards)
+    if checkpoint is None:
+        return loop.run(starts, stacked, count)
+    # One more than the root, so that it is no divisor 0 where there are no steps.
+    size = floor(sqrt(count)) + 1 if checkpoint == "sqrt" else _block_length(checkpoint)
+    return loop.in_blocks(starts, stacked, count, size)
+
+
+def _block_length(checkpoint: Length | str) -> Expr:
+    if isinstance(checkpoint, (str, bool)):
+        raise TensorError(f'checkpoint is "sqrt" or a number of steps, not {checkpoint!r}')
+    size = as_length(checkpoint)
+    if size is S.Zero:
+        raise TensorError("checkpoint is a number of steps from 1 on, not 0")
+    return size
+
+
+class _Steps(NamedTuple):
+    """A step, the structures of its carry and its input, and the order of the steps."""
+
+    step: Callable[[Any, Any], tuple[Any, Any]]
+    carry: Structure
+    inputs: Structure
+    reverse: bool
+
+    def run(
+        self,
+        starts: Sequence[Operand],
+        stacked: Sequence[Operand],
+        count: Expr,
+        recomputes: bool = False,
+    ) -> tuple[Any, Any]:
+        """Return the last carry and the values of a loop."""
+        with calling() as level:
+            index = step_index(level)
+            carried = [
+                BoundTensor("carry", k, level, shape_of(own)) for k, own in enumerate(starts)
+            ]
+            entries = [
+                BoundTensor("input", k, level, own.shape[1:]) for k, own in enumerate(stacked)
+            ]
+            given = self.inputs.build(iter(entries)) if stacked else index
+            result = self.step(self.carry.build(iter(carried)), given)
+        news, values, outputs = self._results(starts, result)
+        loop = closed_loop(
+            *(count, self.reverse, index),
+            [Carry(*own) for own in zip(carried, starts, news, strict=True)],
+            [ScanInput(*own) for own in zip(entries, stacked, strict=True)],
+            values,
+            recomputes,
         )
-    news: list[Any] = []
-    found = flatten_structure(result[0], news)
-    if found != structure:
-        raise TensorError(
-            f"the carry of a scan must keep its structure: it starts as {structure}, and the step "
-            f"returns {found}"
-        )
-    news = [as_operand(own) for own in news]
-    for number, (own, new) in enumerate(zip(starts, news, strict=True)):
-        _check_carry(number, own, new)
-    values: list[Any] = []
-    outputs = flatten_structure(result[1], values)
-    values = [as_operand(own) for own in values]
-    loop = closed_loop(
-        *(count, backwards, index),
-        [Carry(*own) for own in zip(carried, starts, news, strict=True)],
-        [ScanInput(*own) for own in zip(entries, stacked, strict=True)],
-        values,
-    )
-    _check_positions(loop)
-    last = structure.build(iter([loop.result(LAST, k) for k in range(len(news))]))
-    return last, outputs.build(iter([loop.result(VALUES, k) for k in range(len(values))]))
+        _check_positions(loop)
+        last = self.carry.build(iter([loop.result(LAST, k) for k in range(len(news))]))
+        return last, outputs.build(iter([loop.result(VALUES, k) for k in range(len(values))]))
+
+    def _results(
+        self, starts: Sequence[Operand], result: Any
+    ) -> tuple[list[Operand], list[Operand], Structure]:
+        """Return the next carries and the values of a step, and the structure of the values."""
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            raise TensorError(
+                "the step of a scan returns a pair, the next carry and a value or None, not "
+                f"{result!r:.80}"
+            )
+        news: list[Any] = []
+        found = flatten_structure(result[0], news)
+        if found != self.carry:
+            raise TensorError(
+                f"the carry of a scan must keep its structure: it starts as {self.carry}, and the "
+                f"step returns {found}"
+            )
+        news = [as_operand(own) for own in news]
+        for number, (own, new) in enumerate(zip(starts, news, strict=True)):
+            _check_carry(number, own, new)
+        values: list[Any] = []
+        outputs = flatten_structure(result[1], values)
+        return news, [as_operand(own) for own in values], outputs
+
+    def in_blocks(
+        self, starts: Sequence[Operand], stacked: Sequence[Operand], count: Expr, size: Expr
+    ) -> tuple[Any, Any]:
+        """Return the results of a loop over blocks of steps, each of which the reverse mode runs
+        again, and of the steps that are left."""
+        blocks = floor(count / size)
+        whole = blocks * size
+        rest = count - whole
+        first, left = (rest, S.Zero) if self.reverse else (S.Zero, whole)
+
+        def block(carry: Any, part: Any) -> tuple[Any, Any]:
+            own: list[Any] = []
+            flatten_structure(carry, own)
+            rows: list[Any] = []
+            if stacked:
+                flatten_structure(part, rows)
+                return self.run(own, rows, size)
+            return self._from(first + part * size).run(own, (), size)
+
+        parts = [
+            reshape(_rows(own, first, whole), (blocks, size, *own.shape[1:])) for own in stacked
+        ]
+        last, values = self._replace(step=block).run(starts, parts, blocks, recomputes=True)
+        carried: list[Any] = []
+        flatten_structure(last, carried)
+        remaining = self if stacked else self._from(left)
+        last, more = remaining.run(carried, [_rows(own, left, rest) for own in stacked], rest)
+        pieces: tuple[list[Any], list[Any]] = ([], [])
+        structure = flatten_structure(values, pieces[0])
+        flatten_structure(more, pieces[1])
+        joined = [
+            concatenate([end, start] if self.reverse else [start, end])
+            for start, end in zip(
+                [reshape(own, (whole, *own.shape[2:])) for own in pieces[0]], pieces[1], strict=True
+            )
+        ]
+        return last, structure.build(iter(joined))
+
+    def _from(self, first: Expr) -> _Steps:
+        """Return the steps counted from a number on."""
+        return self._replace(step=lambda carry, t: self.step(carry, first + t))
+
+
+def _rows(tensor: Operand, start: Expr, count: Expr) -> Operand:
+    """Return some entries of a tensor along its first axis."""
+    axes = range(tensor.order)
+    label = len(axes)
+    selector = Selection(tensor.shape[0], start, 1, count)
+    lengths = {**dict(enumerate(tensor.shape)), label: count}
+    return contract((tensor, selector), (axes, (label, 0)), (label, *axes[1:]), lengths)
 
 
 @contextmanager

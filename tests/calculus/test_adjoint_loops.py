@@ -1,5 +1,7 @@
 """Derivatives of loops against those of the steps written out, and against JAX's."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import sympy
@@ -149,6 +151,48 @@ def test_no_derivative_with_respect_to_the_number_of_steps():
     last, _ = se.scan(lambda c, t: (c * 2, None), h, length=T)
     with pytest.raises(se.UnsupportedError, match="with respect to T"):
         se.diff(last.sum(), T)
+
+
+@pytest.mark.parametrize("checkpoint", ["sqrt", 3])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_checkpoints_change_no_value(checkpoint, reverse):
+    def cell(c, x):
+        return 2 * (se.tanh(W @ c + x),)
+
+    results = []
+    for own in (None, checkpoint):
+        last, states = se.scan(cell, h, X, reverse=reverse, checkpoint=own)
+        f = (states**2).sum() + last.sum()
+        results.append(se.lambdify([W, X, h], [last, states, *se.gradient(f, [W, X, h])]))
+    normal = np.random.default_rng(5).standard_normal
+    for steps in (10, 9, 2, 1, 0):
+        data = normal((3, 3)), normal((steps, 3)), normal(3)
+        for one, other in zip(*[f(*data) for f in results], strict=True):
+            assert_close(one, other)
+
+
+def test_checkpoints_by_the_number_of_the_step():
+    kept, again = (
+        se.scan(lambda c, t: (se.sin(c * t) + h, c), h, length=T, checkpoint=own)
+        for own in (None, "sqrt")
+    )
+    for one, other in zip(kept, again, strict=True):
+        pair = [se.lambdify([h, T], se.gradient(e.sum(), h))(np.ones(2), 11) for e in (one, other)]
+        assert_close(*pair)
+
+
+def test_checkpoints_take_less_memory():
+    peaks = []
+    data = 0.1 * np.eye(20), np.ones((1000, 20)), np.ones(20)
+    for checkpoint in (None, "sqrt"):
+        last, _ = se.scan(lambda c, x: (se.tanh(W @ c + x), None), h, X, checkpoint=checkpoint)
+        f = se.lambdify([W, X, h], se.gradient(last.sum(), h))
+        f(*data)
+        tracemalloc.start()
+        f(*data)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] / 8
 
 
 def test_finite_differences():

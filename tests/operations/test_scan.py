@@ -158,6 +158,8 @@ def test_loops_in_loops():
             se.ShapeError,
             "positions from -1",
         ),
+        (lambda: se.scan(cell, h, X, checkpoint=0), se.TensorError, "from 1 on"),
+        (lambda: se.scan(cell, h, X, checkpoint="all"), se.TensorError, '"sqrt" or a number'),
         (lambda: se.unroll(LAST), se.TensorError, "length T can't be written out"),
         (lambda: se.to_indexed(LAST), se.UnsupportedError, "can"),
         (lambda: se.to_array(LAST), se.UnsupportedError, "Scan|scan"),

@@ -18,6 +18,8 @@ from sympy import (
     Max,
     Min,
     Piecewise,
+    Pow,
+    S,
     Symbol,
     ceiling,
     floor,
@@ -321,7 +323,13 @@ class _LengthPrinter(PythonCodePrinter):
 
     def _print_floor(self, expr: Expr) -> str:
         above, below = fraction(together(expr.args[0]))
-        return f"(({self.doprint(above)}) // ({self.doprint(below)}))"
+        text = f"(({self.doprint(above)}) // ({self.doprint(below)}))"
+        return f"int{text}" if any(part.exp == S.Half for part in expr.atoms(Pow)) else text
+
+    def _print_Pow(self, expr: Expr, **settings: object) -> str:
+        if expr.exp == S.Half:
+            return f"({self.doprint(expr.base)})**0.5"
+        return super()._print_Pow(expr, **settings)
 
     def _print_ceiling(self, expr: Expr) -> str:
         return f"(-{self._print_floor(floor(-expr.args[0], evaluate=False))})"
