@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from sympy import symbols
+from sympy import Integer, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.program import Compilation, Request
+from sympy_einsum.core import tuning
 
 m, n, p = symbols("m n p", integer=True, positive=True)
 turns, points = se.TensorSymbol("turns", (n, 3)), se.TensorSymbol("points", (p, 3))
@@ -50,3 +52,18 @@ def test_a_sum_over_one_entry_is_that_entry():
     source = se.lambdify(X, snp.exp(X).sum(axis=1)).source
     assert "sum" not in source
     np.testing.assert_allclose(se.lambdify(X, X.sum(axis=1))([[1.0], [2.0]]), [1, 2])
+
+
+def test_a_program_keeps_a_limited_number_of_plans(monkeypatch):
+    monkeypatch.setattr(tuning, "MAX_PLANS", 2)
+    axes = symbols("a b c d e", integer=True, positive=True)
+    A, B, C, D = [se.TensorSymbol(name, axes[k : k + 2]) for k, name in enumerate("ABCD")]
+    program = Compilation(Request([A, B, C, D], [A @ B @ C @ D]))
+
+    def plan(thin):
+        return program.plan({axis: Integer(1 if axis is thin else 100) for axis in axes})
+
+    first, second, third = [plan(axis) for axis in axes[:3]]
+    assert plan(axes[0]) is first
+    assert plan(axes[2]) is third
+    assert plan(axes[1]) is not second

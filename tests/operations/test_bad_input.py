@@ -491,6 +491,11 @@ def test_matrix_functions_need_a_square_matrix(name):
         function("X")
 
 
+def test_matrix_functions_name_the_axes_of_the_matrices():
+    with pytest.raises(se.ShapeError, match="axis 1 has length 2 and axis 2 has length 3"):
+        se.det(se.TensorSymbol("A", (4, 2, 3)))
+
+
 def test_methods_say_the_same():
     for call in (X.inv, X.det, X.trace, x.inv, x.trace, x.det):
         with pytest.raises(se.ShapeError):

@@ -89,6 +89,15 @@ def test_factors_of_unknown_sign_stay(factor):
         np.testing.assert_array_equal(found(entries, value, 4), np.heaviside(scale * entries, 0))
 
 
+def test_common_numeric_factors_go():
+    assert se.simplify(se.step(x / 2 + y / 2)) == se.step(x + y)
+    assert se.simplify(se.step(HALF * x * se.sin(x) + HALF * se.cos(x))) == se.step(
+        x * se.sin(x) + se.cos(x)
+    )
+    for left in (se.step(x / 2 + y / 3), se.step(x * se.sin(x) / 2 + se.cos(x) / 3)):
+        assert se.simplify(left) == left
+
+
 def test_conditions_of_scalars():
     u = Symbol("u", real=True)
     assert se.diff(Max(t * u, (t - 1) * u), u) == t * up(u) + (t - 1) * up(-u)
