@@ -18,13 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..core import Shape, ShapeError, TensorError, same_length
-from ..expressions import Delta, Operand, Zeros, as_operand, shape_of
+from ..core import Shape, ShapeError, TensorError, UnsupportedError, same_length
+from ..expressions import Delta, Operand, Scan, Solution, Zeros, as_operand, shape_of
 from ..operations import transpose
 from ..rules import stabilise, tidy
 from .linear_actions import CARRIERS
 from .operators import Listed, as_function, as_variable, listed
 from .point_free import LATEX, TEXT, Style, map_text
+from .scans import LoopNode
 from .steps import Carried, TermMap
 from .sweeps import Graph, accumulated, term_lengths
 
@@ -233,7 +234,8 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
     number = {variable: k for k, variable in enumerate(variables)}
     lines: list[Line] = []
     for node in graph.order:
-        if node in number or node not in graph.active:
+        # Loops are refused by their results, which come after them.
+        if node in number or node not in graph.active or isinstance(node, LoopNode):
             continue
         steps = [(step, number[o]) for step, o in _steps(graph, node) if o in number]
         if steps:
@@ -246,6 +248,12 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
 
 def _steps(graph: Graph, node: Operand) -> Iterator[tuple[TermMap | Carried, Operand]]:
     """Yield the derivative of a node by each of its operands that depend on a variable."""
+    if isinstance(node, (Scan, Solution)):
+        what = "loop" if isinstance(node, Scan) else "solution of an equation"
+        raise UnsupportedError(
+            f"the derivative of a {what} is no composition of maps; jvp and vjp apply it, jacobian "
+            "writes it as a tensor"
+        )
     if type(node) in CARRIERS:
         for k, operand in enumerate(node.operands):
             if operand in graph.active:

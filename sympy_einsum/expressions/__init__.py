@@ -172,6 +172,7 @@ from .scans import (
     Recurrence as Recurrence,
     Scan as Scan,
     ScanInput as ScanInput,
+    StepIndex as StepIndex,
     closed_loop as closed_loop,
     depending as depending,
     entry_at as entry_at,

@@ -159,3 +159,10 @@ def test_point_free_text(f, v, forward, back):
     assert str(L.adjoint()) == back
     assert sp.latex(L).count(r"\circ") == forward.count("∘")
     assert L._repr_latex_().startswith("$")
+
+
+def test_loops_and_solutions_are_refused_by_name():
+    last, _ = se.scan(lambda c, t: (se.sin(X @ c), None), x, length=sp.Symbol("N", integer=True))
+    for f, v in ((last, x), (last.sum() * t, X), (se.solution(t**3 + t - u, t, 1), u)):
+        with pytest.raises(se.UnsupportedError, match="jvp and vjp apply it"):
+            se.linearize(f, v)

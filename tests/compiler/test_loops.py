@@ -179,3 +179,30 @@ def test_a_complex_carry():
 
     last, _ = se.scan(lambda c, k: (c * exp(I * t), None), se.Ones(2), length=T)
     assert_close(np.asarray(se.lambdify([t, T], last)(0.5, 4)), np.full(2, np.exp(2j)))
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+def test_rows_taken_backwards_where_there_are_no_steps(backend):
+    library = EVERY[backend]()
+    rows = se.TensorSymbol("R", 2 * T + 3, n)
+    strides = (1, 2)
+    loops = []
+    for stride in strides:
+
+        def step(c, t, stride=stride):
+            row = rows[stride * (T - t) - 1]
+            return c * row, row
+
+        loops.append(se.scan(step, h, length=T))
+    outputs = [own for last, values in loops for own in (values, se.gradient(last.sum(), rows))]
+    f = se.lambdify([T, rows, h], outputs, backend=backend)
+    for steps in (0, 2):
+        R, c = np.arange(4.0 * steps + 6).reshape(-1, 2) + 1, np.array([1.0, 2.0])
+        found = [library.back(own) for own in f(steps, *map(library.into, (R, c)))]
+        for stride, values, gradient in zip(strides, found[::2], found[1::2], strict=True):
+            places = [stride * (steps - t) - 1 for t in range(steps)]
+            assert_close(values, R[places])
+            expected = np.zeros_like(R)
+            for place in places:
+                expected[place] = c * np.prod(R[[p for p in places if p != place]], axis=0)
+            assert_close(gradient, expected)

@@ -175,6 +175,7 @@ def test_the_text_evaluates_to_an_equal_loop():
     counted = se.scan(lambda c, t: ((c[1], c[0] / 2 + a * t), c[0]), (h, 2 * h), length=T)
     for e in (LAST, VALUES, counted[0][1], counted[1], se.gradient(LAST.sum(), h)):
         assert se.equal(eval(str(e), names), e)
+        assert eval(sympy.srepr(e), {**vars(sympy), **vars(se)}) == e
 
 
 def test_a_symbol_named_as_the_carry_is_shown():

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from sympy import Expr, Function, I, ceiling, floor
+from sympy import Expr, Function, I, S, ceiling, floor
 
 from ...core import Shape, UnsupportedError, once, tuning
 from ...expressions import shape_of, slot
@@ -123,7 +123,8 @@ class Writer:
                 slices, subscripts, sign = params
                 is_fresh = self.plan.instructions[inputs[0]].op == "zeros"
                 width = self._size(shape[-1]) if is_fresh else None
-                brackets = [self._bracket(part) for part in slices]
+                axes = self.plan.instructions[inputs[0]].shape
+                brackets = list(map(self._bracket, slices, axes))
                 place = Destination(
                     target, brackets, subscripts, width, _reaches_end(slices, shape)
                 )
@@ -254,7 +255,8 @@ class Writer:
         if op == "solution":
             return "", self.backend.solution(operands, name(self._function_name(number)))
         if op == "slice":
-            return "", self.backend.slice(operands, [self._bracket(part) for part in params[0]])
+            axes = self.plan.instructions[inputs[0]].shape
+            return "", self.backend.slice(operands, list(map(self._bracket, params[0], axes)))
         if op == "index":
             return "", self.backend.index(operands, [ENTRIES[entry] for entry in params[0]])
         params = tuple(
@@ -393,7 +395,7 @@ class Writer:
     def _param(self, param: object) -> object:
         return self._size(param) if isinstance(param, Expr) else param
 
-    def _bracket(self, part: AxisPart) -> Bracket:
+    def _bracket(self, part: AxisPart, length: Expr) -> Bracket:
         if part is None:
             return ALL_ENTRIES
         if not isinstance(part, Slice):
@@ -404,6 +406,9 @@ class Writer:
         code: Code = ast.Slice(start, end, None if is_integer(step, 1) else step)
         if part.step.is_negative and stop.is_negative and part.start.is_nonnegative:
             code = ast.Slice(start, None, step)
+            if part.start + 1 != length and _may_be_negative(part.start):
+                # Without entries it starts before the first one, which counts from the end.
+                code = quote("slice({0}, None, {1}) if {0} >= 0 else slice(0)", start, step)
         elif part.step.is_negative and not stop.is_nonnegative:
             # Negative numbers would count from the end.
             code = quote(
@@ -442,6 +447,11 @@ def _reaches_end(slices: Sequence[AxisPart], shape: Shape) -> bool:
     ]
     below, beside = [n - end for n, end in zip(shape, ends, strict=True)]
     return bool(below.is_zero or ((below - 1).is_zero and beside.is_zero))
+
+
+def _may_be_negative(position: Expr) -> bool:
+    """Tell whether a position is before the first entry where all lengths in it are 0."""
+    return bool(position.xreplace(dict.fromkeys(position.free_symbols, S.Zero)).is_negative)
 
 
 def _is_shape(param: object) -> bool:
