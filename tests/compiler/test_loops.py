@@ -206,3 +206,24 @@ def test_rows_taken_backwards_where_there_are_no_steps(backend):
             for place in places:
                 expected[place] = c * np.prod(R[[p for p in places if p != place]], axis=0)
             assert_close(gradient, expected)
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+def test_loops_made_from_numbers_only(backend):
+    library = EVERY[backend]()
+    a = symbols("a")
+
+    def step(c, t):
+        inner, _ = se.scan(lambda d, s: (d / 2 + s, None), 1, length=3)
+        return c * inner + t, c + 1
+
+    last, values = se.scan(step, 2, length=T)
+    x = se.TensorSymbol("x", n)
+    f = se.lambdify([T, a, x], [last * a, values * a, x * last], backend=backend)
+    found = f(3, 0.5, library.into(np.ones(2)))
+    carried = [2.0]
+    for t in range(3):
+        carried.append(carried[-1] * 2.625 + t)
+    expected = [carried[-1] / 2, (np.array(carried[:-1]) + 1) / 2, np.full(2, carried[-1])]
+    for one, other in zip(found, expected, strict=True):
+        assert_close(np.asarray(library.back(one)), other)

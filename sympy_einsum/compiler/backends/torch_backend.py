@@ -137,6 +137,11 @@ class TorchBackend(Backend):
             return quote(template, kind, self.fraction)
         return kind
 
+    def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
+        """The type of what a loop carries; that of the arguments if it is made from scalars only,
+        which may be Python's numbers."""
+        return super().loop_type(arrays, scalars) if arrays else name("dtype")
+
     # --- definite matrices; others are factored by what needs their factors
 
     def factored(self, operands: Codes, definite: bool) -> Code:
