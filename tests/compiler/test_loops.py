@@ -227,3 +227,14 @@ def test_loops_made_from_numbers_only(backend):
     expected = [carried[-1] / 2, (np.array(carried[:-1]) + 1) / 2, np.full(2, carried[-1])]
     for one, other in zip(found, expected, strict=True):
         assert_close(np.asarray(library.back(one)), other)
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+def test_a_product_of_one_matrix_and_the_values_of_no_steps(backend):
+    library = EVERY[backend]()
+    M, S = se.TensorSymbol("M", n, n), se.TensorSymbol("S", T, n, n)
+    f = se.lambdify([M, S], [se.matmul(M.T, S**2), se.matmul(S**2, M.T)], backend=backend)
+    for steps in (0, 2):
+        given = np.ones((3, 3)), np.ones((steps, 3, 3))
+        for product in f(*map(library.into, given)):
+            assert_close(library.back(product), np.full((steps, 3, 3), 3.0))

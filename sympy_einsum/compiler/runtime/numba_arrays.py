@@ -23,7 +23,8 @@ def make_finite(x):
 @compiled
 def matmul(A, B):
     """Return the products of two stacks of matrices."""
-    total = np.empty((max(A.shape[0], B.shape[0]), A.shape[1], B.shape[2]), A.dtype)
+    count = B.shape[0] if A.shape[0] == 1 else A.shape[0]
+    total = np.empty((count, A.shape[1], B.shape[2]), A.dtype)
     for k in range(total.shape[0]):
         np.dot(A[k % A.shape[0]], B[k % B.shape[0]], total[k])
     return total
