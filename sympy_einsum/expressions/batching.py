@@ -70,7 +70,7 @@ def _batched(node: Operand, batched: Mapping[Basic, Operand], length: Expr) -> O
         return apply_body(node.body, [_spread(own, batched, shape) for own in node.operands])
     if isinstance(node, (LogSumExp, Softmax)):
         return node.over(batched[node.operands[0]], [axis + 1 for axis in node.axes])
-    if isinstance(node, TensorExpr):
+    if isinstance(node, TensorExpr) or not isinstance(node, Expr):  # also conditions
         return None
     body, operands = split_body(node)
     return apply_body(body, [_spread(own, batched, shape) for own in operands])
