@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from sympy import Expr, Mul, Pow, S
+from sympy import Mul, Pow, S
 
 from ..analysis import Barriers, Product, inlined_product
 from ..expressions import (
@@ -116,7 +116,8 @@ def _quotient(tensor: Operand, x: Operand) -> Operand | None:
     if known is None and isinstance(x, Elementwise) and x.operands == tensor.operands:
         known = x.body
     factors = list(Mul.make_args(tensor.body))
-    for k, (base, exponent) in enumerate(map(Expr.as_base_exp, factors)):
+    for k, factor in enumerate(factors):
+        base, exponent = (factor, S.One) if factor == known else factor.as_base_exp()
         if base == known and exponent.is_Integer and exponent.is_positive:
             factors[k] = Pow(base, exponent - 1)
             return apply_body(Mul(*factors), tensor.operands)

@@ -253,6 +253,16 @@ def test_joined_intervals():
             assert_close(one, other)
 
 
+def test_a_power_of_the_omitted_entry_joins_intervals():
+    y = se.TensorSymbol("y", n)
+    slope = se.gradient(se.cumprod(x) @ y, x)
+    joined = se.simplify(x * slope)
+    assert se.simplify(x**2 * slope) == se.simplify(x * joined)
+    assert se.simplify(x**2 * se.sin(x) * slope) == se.simplify(x * se.sin(x) * joined)
+    for factor in (1 / x, se.exp(x)):
+        assert "recurrence" in se.lambdify([x, y], se.simplify(factor * slope)).source
+
+
 def test_positions_within_positions():
     """F diag(s) F of a flip F and reversed running sums: the entries are on one diagonal."""
     z = se.TensorSymbol("z", 5)
