@@ -84,6 +84,22 @@ def test_values_of_a_carry_before_and_after_steps_are_one_array():
     assert "concatenate" not in source
 
 
+@pytest.mark.parametrize("is_transposed", [False, True])
+def test_slices_that_every_step_reads_are_copied_once(is_transposed):
+    G = se.TensorSymbol("G", (3, 4))
+    M = G[:, 1:].T if is_transposed else G[:, 1:]
+    last, _ = se.scan(lambda c, x: (se.tanh(M @ c + x), None), se.Ones(3), X.subs(n, 3))
+    function = se.lambdify([G, X.subs(n, 3)], last)
+    before, loop = function.source.split("for step in")
+    assert before.count("np.ascontiguousarray(G[:, 1:") == 1
+    assert "ascontiguousarray" not in loop
+    matrix, rows = np.arange(12.0).reshape(3, 4) / 12, np.arange(6.0).reshape(2, 3) / 6
+    c, own = np.ones(3), matrix[:, 1:].T if is_transposed else matrix[:, 1:]
+    for row in rows:
+        c = np.tanh(own @ c + row)
+    assert_close(function(matrix, rows), c)
+
+
 def test_the_text_does_not_depend_on_the_number_of_steps():
     texts = [
         se.lambdify([s.subs(T, steps) for s in (W, X, h)], [e.subs(T, steps) for e in OUTPUTS])

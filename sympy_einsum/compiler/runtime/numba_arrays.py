@@ -167,7 +167,7 @@ def running_products(x, backwards):
 @compiled
 def recurrence(x, b, backwards):
     """Solve y[j] = x[j - 1] y[j - 1] + b[j] of rows; backwards y[j] = x[j] y[j + 1] + b[j]."""
-    rows, n = max(x.shape[0], b.shape[0]), b.shape[1]
+    rows, n = b.shape[0] if x.shape[0] == 1 else x.shape[0], b.shape[1]
     total = np.empty((rows, n), b.dtype)
     for i in range(rows):
         k, l = i % x.shape[0], i % b.shape[0]
@@ -221,7 +221,7 @@ def running_mean(weights, c, backwards):
     """Return sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of rows x and y =
     log(cumsum(exp(x)))."""
     x, y, plain, sums = weights
-    rows, n = max(x.shape[0], c.shape[0]), c.shape[1]
+    rows, n = c.shape[0] if x.shape[0] == 1 else x.shape[0], c.shape[1]
     total = np.empty((rows, n), c.dtype)
     if plain.shape[0] == x.shape[0]:
         for i in range(rows):

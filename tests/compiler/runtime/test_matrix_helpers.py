@@ -384,6 +384,8 @@ def test_norms_of_powers(times):
 def test_products_of_stacks_of_matrices():
     A, B = RANDOM.standard_normal((3, 2, 4)), RANDOM.standard_normal((1, 4, 2))
     assert_allclose(raw("numba_arrays.matmul")(A, B), A @ B)
+    assert raw("numba_arrays.matmul")(A[:0], B).shape == (0, 2, 2)
+    assert raw("numba_arrays.matmul")(B, A[:0]).shape == (0, 4, 4)
     assert (
         raw("numba_arrays.matmul")(A[:, :, :0], B[:, :0]).tolist() == np.zeros((3, 2, 2)).tolist()
     )

@@ -39,6 +39,8 @@ def test_recurrences(name, n, backwards):
     assert_allclose(helper(name)(x, b, backwards), recurrence(x, b, backwards), rtol=1e-12)
     # One row of factors serves all.
     assert_allclose(helper(name)(x[:1], b, backwards), recurrence(x[:1], b, backwards), rtol=1e-12)
+    for one, other in ((x[:1], b[:0]), (x[:0], b[:1])):
+        assert helper(name)(one, other, backwards).shape == (0, n)
 
 
 @DIRECTIONS
