@@ -259,7 +259,7 @@ def test_a_power_of_the_omitted_entry_joins_intervals():
     joined = se.simplify(x * slope)
     assert se.simplify(x**2 * slope) == se.simplify(x * joined)
     assert se.simplify(x**2 * se.sin(x) * slope) == se.simplify(x * se.sin(x) * joined)
-    for factor in (1 / x, se.exp(x)):
+    for factor in (1 / x, se.exp(x), se.sin(y)):
         assert "recurrence" in se.lambdify([x, y], se.simplify(factor * slope)).source
 
 
