@@ -254,3 +254,34 @@ def test_a_product_of_one_matrix_and_the_values_of_no_steps(backend):
         given = np.ones((3, 3)), np.ones((steps, 3, 3))
         for product in f(*map(library.into, given)):
             assert_close(library.back(product), np.full((steps, 3, 3), 3.0))
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+def test_slices_that_move_with_the_step(backend):
+    library = EVERY[backend]()
+    Y, w = se.TensorSymbol("Y", 2 * T + 3, n, n), se.TensorSymbol("w", n)
+
+    def step(c, t):
+        rows = Y[t : t + 2, :, 1] * c[None, :] + Y[t + 1 : t + 3].sum(axis=2)
+        return rows.sum(axis=0) / 3 + w, rows
+
+    last, values = se.scan(step, w, length=T)
+    total = last.sum() + se.sin(values).sum()
+    exprs = [last, values, *se.gradient(total, [Y, w])]
+    given = [np.random.default_rng(0).standard_normal(own) for own in ((9, 2, 2), 2)]
+    sizes = {T: 3, n: 2}
+    arguments = [Y.subs(sizes), w.subs(sizes)]
+    unrolled = se.unroll([e.subs(sizes) for e in (last, values, total)])
+    written_out = [*unrolled[:2], *se.gradient(unrolled[2], arguments)]
+    found = se.lambdify([Y, w, T], exprs, backend=backend)(*map(library.into, given), 3)
+    for one, other in zip(found, se.lambdify(arguments, written_out)(*given), strict=True):
+        assert_close(np.asarray(library.back(one)), other)
+
+
+def test_slices_whose_length_changes_with_the_step_are_refused_by_jax():
+    pytest.importorskip("jax")
+    last, _ = se.scan(lambda c, t: (c + X[: t + 1].sum(axis=0), None), h, length=T)
+    with pytest.raises(se.UnsupportedError, match="slices whose length changes with the step"):
+        se.lambdify([X, h], last, backend="jax")
+    found = se.lambdify([X, h], last)(np.eye(3), np.zeros(3))
+    assert_close(found, np.array([3.0, 2.0, 1.0]))

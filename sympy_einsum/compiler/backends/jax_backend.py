@@ -8,14 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..ir.code import Code, assigned, call, negative, quote, with_keywords
+from ..ir.code import WHOLE, Code, assigned, call, negative, quote, subscript, with_keywords
 from ..ir.instructions import BY_FACTORS
 from ..runtime.shared_helpers import FOURIER, RUNNING, SPECIAL, shared
 from ..runtime.sources import helpers
 from .base import Backend
 from .spelling import (
+    NEW_AXIS,
     Bracket,
     Codes,
+    Destination,
     along_axes,
     bracketed,
     called,
@@ -71,6 +73,15 @@ class JaxBackend(Backend):
         """Spell the first operand as an array of that type, which arrays of NumPy's become too."""
         return call("jnp.asarray", operands[0], kind)
 
+    def slice(self, operands: Codes, slices: Sequence[Bracket]) -> Code:
+        """Spell positions and slices of axes."""
+        return super().slice(operands, _gathered(operands[0], slices))
+
+    def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
+        """Spell the statement that writes a value into a place."""
+        place = place._replace(slices=_gathered(place.array, place.slices))
+        return super().write(place, value, order, sign)
+
     def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that makes an array with a block written into it, added or
         subtracted."""
@@ -112,6 +123,26 @@ class JaxBackend(Backend):
         if name == "sort":
             return super().picked(operands, name, axis)
         return with_keywords(call(f"jax.lax.{name}", operands[0]), axis=axis)
+
+
+def _gathered(array: Code, slices: Sequence[Bracket]) -> Sequence[Bracket]:
+    """Spell slices that move with the steps of a loop by positions, since XLA's are static; the
+    others too, where positions would move axes to the front."""
+    moving = [k for k, part in enumerate(slices) if part.is_moving]
+    if not moving:
+        return slices
+    kept = [k for k, part in enumerate(slices) if part.is_slice]
+    if len(moving) == 1 and len(kept) == len(slices):
+        kept = moving
+    found = [*slices]
+    for axis in kept:
+        part = slices[axis]
+        count = part.number or quote("{0}.shape[{1}]", array, axis)
+        line = quote("{0} + {1} * jnp.arange({2})", part.start or 0, part.step or 1, count)
+        if len(kept) > 1:
+            line = subscript(line, [WHOLE if k == axis else NEW_AXIS for k in kept])
+        found[axis] = part._replace(code=line, number=count)
+    return found
 
 
 def _transposed(code: Code) -> Code | None:

@@ -20,12 +20,14 @@ GENERATED = (("t", ""), ("arg", "_"), ("function", "_"), ("fused", ""))
 
 
 class Bracket(NamedTuple):
-    """The index or the slice of an axis; of a slice that isn't whole also its parts."""
+    """The index or the slice of an axis; of a slice that isn't whole also its parts, and whether it
+    moves with the steps of a loop."""
 
     code: Code
     start: Code | None = None
     step: Code | None = None
     number: Code | None = None
+    is_moving: bool = False
 
     @property
     def is_whole(self) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from sympy import Expr, Function, I, S, ceiling, floor
 
 from ...core import Shape, UnsupportedError, once, tuning
-from ...expressions import shape_of, slot
+from ...expressions import StepIndex, shape_of, slot
 from ..backends import ALL_ENTRIES, NEW_AXIS, Backend, Bracket, Destination, numbers_code
 from ..ir.code import (
     FLOAT64,
@@ -415,7 +415,12 @@ class Writer:
                 "slice({0}, {1} if {1} >= 0 else None, {2}) if {0} >= 0 else slice(0)",
                 *(start, end, step),
             )
-        return Bracket(code, start, step, count)
+        if self.backend.loops == "scanned" and part.count.atoms(StepIndex):
+            raise UnsupportedError(
+                f"backend {self.backend.name!r} has no slices whose length changes with the step "
+                "of a loop; mask the entries, or write the steps out with unroll"
+            )
+        return Bracket(code, start, step, count, bool(part.start.atoms(StepIndex)))
 
     def _size(self, length: Expr) -> Code:
         return size_code(length, self.names, self.backend)
