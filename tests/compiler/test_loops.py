@@ -285,3 +285,30 @@ def test_slices_whose_length_changes_with_the_step_are_refused_by_jax():
         se.lambdify([X, h], last, backend="jax")
     found = se.lambdify([X, h], last)(np.eye(3), np.zeros(3))
     assert_close(found, np.array([3.0, 2.0, 1.0]))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_positions_that_are_rounded_quotients_of_the_step(backend):
+    library = EVERY[backend]()
+
+    def step(c, t):
+        return c + t * X[t // 2] + (t + 1) * X[T - 1 - t // 3], None
+
+    given = np.random.default_rng(0).standard_normal((7, 2)), np.zeros(2)
+    rows = given[0]
+    expected = sum(t * rows[t // 2] + (t + 1) * rows[6 - t // 3] for t in range(7))
+    for checkpoint in (None, 2, "sqrt"):
+        last, _ = se.scan(step, h, length=T, checkpoint=checkpoint)
+        f = se.lambdify([X, h], last, backend=backend)
+        assert_close(library.back(f(*map(library.into, given))), expected)
+
+
+def test_rows_at_the_step_in_blocks_of_the_root():
+    last, _ = se.scan(lambda c, t: (se.sin(c * X[t]), None), h, length=T, checkpoint="sqrt")
+    plain, _ = se.scan(lambda c, t: (se.sin(c * X[t]), None), h, length=T)
+    f = se.lambdify([X, h], [last, se.gradient(last.sum(), X)])
+    g = se.lambdify([X, h], [plain, se.gradient(plain.sum(), X)])
+    for steps in (0, 1, 5):
+        _, rows, start = data(steps)
+        for one, other in zip(f(rows, start), g(rows, start), strict=True):
+            assert_close(one, other)

@@ -321,10 +321,15 @@ class _LengthPrinter(PythonCodePrinter):
     def _print_Symbol(self, expr: Symbol) -> str:
         return self.names[expr]
 
+    _print_Dummy = _print_Symbol
+
     def _print_floor(self, expr: Expr) -> str:
         above, below = fraction(together(expr.args[0]))
         text = f"(({self.doprint(above)}) // ({self.doprint(below)}))"
-        return f"int{text}" if any(part.exp == S.Half for part in expr.atoms(Pow)) else text
+        # Roots are floating-point numbers, but for those in rounded parts.
+        rounded = expr.args[0].atoms(floor, ceiling)
+        unrounded = expr.args[0].xreplace(dict.fromkeys(rounded, S.One))
+        return f"int{text}" if any(part.exp == S.Half for part in unrounded.atoms(Pow)) else text
 
     def _print_Pow(self, expr: Expr, **settings: object) -> str:
         if expr.exp == S.Half:
