@@ -43,7 +43,7 @@ class Compared:
             assert_close(np.asarray(one), np.asarray(other))
 
 
-@some(60, 500)
+@some(60, 160)
 def test_values_and_gradients_of_random_loops(seed):
     own = Compared(seed)
     total, variables = own.loop.total, own.loop.variables
@@ -55,7 +55,7 @@ def test_values_and_gradients_of_random_loops(seed):
     own.check(loops, plain)
 
 
-@some(15, 120)
+@some(15, 40)
 def test_second_derivatives_of_random_loops(seed):
     """Tangents of gradients, along a direction in all variables at once."""
     own = Compared(seed)
