@@ -154,6 +154,8 @@ MAX_DENOMINATOR_FACTORS = 4
 
 # Levels of functions of functions that are searched.
 STABLE_LEVELS = 5
+# Nodes of a scalar that is expanded for a stable form: SymPy multiplies shared ones out.
+MAX_EXPANDED_NODES = 24
 # Terms of a sum, or factors of a product, that are searched for parts of a form.
 STABLE_TERMS = 16
 # Operands of a part that is searched.

@@ -31,14 +31,17 @@ from ...core import (
     exprel,
     gamma_rise,
     gammaln,
+    has_more_nodes,
     log_ndtr_difference,
     logaddexp,
     ndtr,
+    postorder,
     sigmoid,
     softplus,
     tuning,
     xlogy,
 )
+from ...expressions import outermost, stock_children
 
 # Functions of which differences have a name: their argument in units of that of ndtr.
 _NORMAL = {ndtr: S.One, erf: sqrt(2), erfc: -sqrt(2)}
@@ -258,6 +261,8 @@ def product_of_exponentials(product: Expr) -> Expr | None:
 def double_exponential(product: Expr) -> Expr | None:
     """exp(x) exp(y - exp(x)) as one exponential, the terms of sums apart: the first may be infinite
     where the second is 0."""
+    if has_more_nodes([product], tuning.MAX_EXPANDED_NODES) or outermost(product):
+        return None
     factors = Mul.make_args(product)
     grown = [f for f in factors if _has_exponential(f)]
     if len(grown) < 2 or not any(map(is_double, grown)):
@@ -269,7 +274,13 @@ def double_exponential(product: Expr) -> Expr | None:
 
 def is_double(part: Expr) -> bool:
     """Tell whether an exponential, or 1/(exp(x) - 1), has an exponential in its exponent."""
-    return any(f.args[0].has(exp) for f in part.atoms(exp, bose))
+    inside = [f for f in postorder([part], stock_children) if isinstance(f, (exp, bose))]
+    return any(_holds(f.args[0], exp) for f in inside)
+
+
+def _holds(expr: Expr, kind: type) -> bool:
+    """Tell whether a function occurs in an expression, visiting what is shared once."""
+    return any(isinstance(part, kind) for part in postorder([expr], stock_children))
 
 
 def _has_exponential(factor: Expr) -> bool:
@@ -278,7 +289,7 @@ def _has_exponential(factor: Expr) -> bool:
         return True
     base, power = factor.as_base_exp()
     is_short = power.is_Integer and 0 < power <= 2 and base.is_Add
-    return is_short and len(base.args) <= tuning.STABLE_FORM_WIDTH and base.has(exp)
+    return is_short and len(base.args) <= tuning.STABLE_FORM_WIDTH and _holds(base, exp)
 
 
 # --- differences of gamma functions --------------------------------------------------------------
@@ -339,7 +350,9 @@ def product_with_logarithm(product: Expr) -> Expr | None:
 
 def complement(total: Expr) -> Expr | None:
     """1 - f^k = (1 - f) (1 + f + … + f^(k - 1)), where f is near to 1."""
-    factors = None if total.has(tanh) else _complement_factors(total)
+    if has_more_nodes([total], tuning.MAX_EXPANDED_NODES) or _holds(total, tanh):
+        return None
+    factors = _complement_factors(total)
     return Mul(*factors) if factors else None
 
 

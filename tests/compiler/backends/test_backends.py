@@ -291,7 +291,9 @@ def flattened(value):
 def test_there_is_an_expression_for_every_instruction():
     requests = [Request(arguments_of(exprs), exprs) for exprs in EXPRESSIONS.values()]
     plans = [Compilation(request).plan() for request in requests]
-    assert {step.op for plan in plans for step in plan.instructions} == set(OPS)
+    # Loops and solutions, which Dask hasn't, have tests of their own.
+    own = {"loop", "result", "solution"}
+    assert {step.op for plan in plans for step in plan.instructions} == set(OPS) - own
 
 
 # What is no number on purpose warns, as in NumPy.
