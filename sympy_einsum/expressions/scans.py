@@ -64,7 +64,13 @@ class BoundTensor(TensorSymbol):
 
 
 class StepIndex(Dummy):
-    """The number of a step, from 0 on."""
+    """The number of a step, from 0 on, a symbol that a scan binds.
+
+    >>> import sympy_einsum as se
+    >>> total, _ = se.scan(lambda c, t: (c + t**2, None), 0, length=9)
+    >>> isinstance(total.loop.index, se.StepIndex)
+    True
+    """
 
     __slots__ = ()
     is_bound = True

@@ -104,6 +104,8 @@ def test_the_source_is_the_code_that_runs(made):
         except se.UnsupportedError:
             return
         np.testing.assert_allclose(namespace["function"](*arrays), found)
-        np.testing.assert_allclose(
-            function(*[array.astype(complex) for array in arrays]), found, rtol=1e-7, atol=1e-9
-        )
+        try:
+            again = function(*[array.astype(complex) for array in arrays])
+        except se.UnsupportedError:
+            return  # a function of real numbers only
+        np.testing.assert_allclose(again, found, rtol=1e-7, atol=1e-9)
