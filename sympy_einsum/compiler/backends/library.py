@@ -132,7 +132,12 @@ class Library:
     def helper(cls, name: str) -> HelperText:
         """Return a helper function in the names of the library."""
         if name not in cls._helpers:
-            cls._helpers[name] = cls.support[name].written(name, cls._helper_spelling)
+
+            def spelled(own: str) -> str | None:
+                # The library's function of that name, which the helper calls, is no helper.
+                return None if own == f"special.{name}" else cls._helper_spelling(own)
+
+            cls._helpers[name] = cls.support[name].written(name, spelled)
         return cls._helpers[name]
 
     @classmethod
