@@ -15,7 +15,7 @@ from typing import Any
 
 from sympy import Basic, Expr, S
 
-from ..contraction_order import Sizes, contraction_cost, nominal_length
+from ..contraction_order import Sizes, contraction_cost, nominal_length, nominal_size
 from ..core import Indices, NodeTable, Shape, cached, children, postorder, tuning
 from ..expressions import (
     RUNNING,
@@ -83,7 +83,7 @@ def _nothing(node: TensorExpr) -> int:
 
 
 def _entries(node: TensorExpr) -> int:
-    return prod(nominal_length(n) for n in node.shape)
+    return nominal_size(node.shape)
 
 
 def _view_cost(node: View) -> int:
@@ -197,13 +197,13 @@ def _nonzero_count(term: Operand) -> int:
     if isinstance(term, View):
         core = 1 if term.core is None else _nonzero_count(term.core)
         present = set(term.subscripts[-1]) if term.core is not None else set()
-        return core * prod(nominal_length(term.lengths[i]) for i in {*term.output} - present)
+        return core * nominal_size(term.lengths[i] for i in {*term.output} - present)
     if isinstance(term, Positions):
-        return prod(map(nominal_length, term.counts))
+        return nominal_size(term.counts)
     if type(term) is Einsum and any(isinstance(o, Positions) for o in term.operands):
         _, output = _without_slices(term)
-        return prod(nominal_length(term.lengths[i]) for i in set(output))
-    return prod(map(nominal_length, shape_of(term)))
+        return nominal_size(term.lengths[i] for i in set(output))
+    return nominal_size(shape_of(term))
 
 
 def _entrywise_cost(node: Elementwise) -> int:
@@ -272,7 +272,7 @@ def _scan_cost(node: Scan) -> int:
 
 def _solution_cost(node: Solution) -> int:
     """Compute the cost of some iterations of Newton's method."""
-    size = prod(map(nominal_length, node.shape))
+    size = nominal_size(node.shape)
     return tuning.NEWTON_ITERATIONS * (cost(node.outputs) + size**3)
 
 

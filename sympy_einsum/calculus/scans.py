@@ -20,12 +20,11 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from math import prod
 from typing import NamedTuple, TypeAlias
 
 from sympy import Basic, Expr, Mul, S
 
-from ..contraction_order import nominal_length
+from ..contraction_order import nominal_size
 from ..core import Shape, children, postorder
 from ..expressions import (
     LAST,
@@ -243,7 +242,7 @@ class _Adjoint:
                 found[number] = _moved(stacked, 0, len(self.outer))
             else:
                 stacks = {
-                    value: self.inputs.get(value, None)
+                    value: self.inputs[value]
                     if value in self.inputs
                     else back.result(VALUES, place_of[value])
                     for term in sums[number]
@@ -285,8 +284,8 @@ def _split(value: Operand, varying: Collection[Basic]) -> tuple[list[_Term], lis
         if isinstance(own, Zeros) or own is S.Zero:
             continue
         term = _term(own, varying)
-        sizes = [_size(factor) for factor in term.varying] if term else []
-        if term and sum(sizes) < _size(own):
+        sizes = [nominal_size(shape_of(factor)) for factor in term.varying] if term else []
+        if term and sum(sizes) < nominal_size(shape_of(own)):
             terms.append(term)
         else:
             rest.append(own)
@@ -395,17 +394,13 @@ def _moved(tensor: Operand, source: int, target: int) -> Operand:
     return contract((tensor,), (axes,), output, dict(enumerate(shape_of(tensor))))
 
 
-def _size(node: Operand) -> int:
-    return prod(map(nominal_length, shape_of(node)))
-
-
 def _is_dear(node: Basic) -> bool:
     """Tell whether a node costs more to be computed than to be read: a function, or a contraction
     with a sum."""
     if isinstance(node, (TensorAdd, View)):
         return False
     if isinstance(node, Elementwise):
-        return _has_functions(node.body)
+        return any(map(_is_function, postorder([node.body])))
     if isinstance(node, Einsum):
         selected = {
             i
@@ -417,10 +412,6 @@ def _is_dear(node: Basic) -> bool:
     if isinstance(node, TensorExpr):
         return bool(node.operands)
     return isinstance(node, Expr) and bool(node.args) and _is_function(node)
-
-
-def _has_functions(body: Expr) -> bool:
-    return any(_is_function(part) for part in postorder([body]))
 
 
 def _is_function(node: Basic) -> bool:

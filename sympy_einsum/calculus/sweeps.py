@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
-from math import prod
 from typing import NamedTuple
 
 from sympy import Expr, S
 
 from ..analysis import cost
-from ..contraction_order import nominal_length
+from ..contraction_order import nominal_size
 from ..core import (
     TensorError,
     UnsupportedError,
@@ -407,7 +406,7 @@ def path_over_bottlenecks(y: Operand, wrt: tuple[Operand, ...]) -> tuple[list[Se
 
 def _size(nodes: Sequence[Operand]) -> int:
     """Count the entries of all nodes together."""
-    return sum(prod(map(nominal_length, shape_of(node))) for node in nodes)
+    return sum(nominal_size(shape_of(node)) for node in nodes)
 
 
 def _chain(y: Operand, left: Operand, middle: Operand, right: Operand, end: Operand) -> Operand:

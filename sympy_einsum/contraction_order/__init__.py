@@ -8,6 +8,7 @@ from .costs import (
     combination_cost as combination_cost,
     contraction_steps as contraction_steps,
     nominal_length as nominal_length,
+    nominal_size as nominal_size,
     path_cost as path_cost,
 )
 from .factors import Factor as Factor, KnownProducts as KnownProducts

@@ -34,6 +34,11 @@ def nominal_length(length: Expr) -> int:
     return max(int(length), 0) if length.is_Integer else tuning.NOMINAL_LENGTH
 
 
+def nominal_size(lengths: Iterable[Expr]) -> int:
+    """Count the entries of a tensor with axes of some lengths."""
+    return prod(map(nominal_length, lengths))
+
+
 def entries(labels: Iterable[int], size: Mapping[int, int]) -> int:
     """Count the entries of a tensor that has some indices, each on one axis."""
     return prod([size[i] for i in labels])

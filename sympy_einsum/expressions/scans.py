@@ -295,7 +295,7 @@ class Scan(Binder):
 
     @property
     def group(self) -> tuple[Operands, Data]:
-        """What results of one loop share: the operands, and what follows kind and place."""
+        """The operands, and the data after kind and place: equal for all results of one loop."""
         return self.operands, self.data[2:]
 
     def _own_symbols(self) -> set[Basic]:

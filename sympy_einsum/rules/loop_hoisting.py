@@ -1,13 +1,12 @@
-"""What a step computes from inputs alone is computed for all steps at once, before the loop."""
+"""Hoist the part of a step that depends on inputs alone: compute it for all steps at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
-from sympy import Basic, Expr
+from sympy import Basic
 
-from ..contraction_order import nominal_length
+from ..contraction_order import nominal_size
 from ..core import children, postorder, transform, tuning
 from ..expressions import (
     BoundTensor,
@@ -82,5 +81,4 @@ def _hoisted(loop: Recurrence) -> Recurrence:
 
 
 def _size(*nodes: Basic) -> int:
-    lengths: list[list[Expr]] = [list(shape_of(node)) for node in nodes]
-    return sum(prod(map(nominal_length, shape)) for shape in lengths)
+    return sum(nominal_size(shape_of(node)) for node in nodes)

@@ -134,7 +134,7 @@ def test_a_carry_is_read_where_it_is_needed_only():
 
 
 def test_entries_at_the_step_are_slices():
-    """What a step indexes by its number is an input, whose derivative is no sum of unit vectors."""
+    """Read a tensor that a step indexes by its number as an input: no sum of unit vectors."""
     A, c = se.TensorSymbol("A", n, m), se.TensorSymbol("c", m)
     last, _ = se.scan(lambda d, t: (d * A[t] + A[t + 1], None), c, length=n - 1)
     assert len(last.loop.inputs) == 2

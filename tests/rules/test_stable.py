@@ -741,7 +741,7 @@ def test_a_factor_that_occurs_in_the_exponent_is_kept():
 
 
 def test_no_form_is_one_function_of_a_multiple():
-    """Such functions aren't looked up."""
+    """Rules that look up forms skip functions of a multiple, so no form may be one."""
     tables = (core.STABLE_NAMES, core.DERIVATIVE_NAMES, core.NUMERIC_NAMES, core.REFLECTED_NAMES)
     forms = [form.as_coeff_Mul()[1] for table in tables for form in table]
     assert not [form for form in forms if matching._is_of_multiple(form)]

@@ -7,7 +7,7 @@ from math import prod
 
 from sympy import Expr, S
 
-from ...contraction_order import Factor, nominal_length
+from ...contraction_order import Factor, nominal_size
 from ...core import Indices, Shape
 from .plan_builder import PlanBuilder, index_text
 
@@ -21,7 +21,7 @@ class Pairs:
 
     def entries(self, labels: Collection[int]) -> int:
         """Return the size of a tensor with some indices."""
-        return prod(nominal_length(self.lengths[i]) for i in set(labels))
+        return nominal_size(self.lengths[i] for i in set(labels))
 
     def materialise(self, factor: Factor) -> None:
         """Compute an inverse that is more than a factor of a matrix product."""

@@ -61,7 +61,7 @@ def test_factors_of_other_types(kind):
 
 
 def check_factors(names, factors, X, B):
-    """What is computed from the factors of a matrix."""
+    """Compute determinants, inverses and products from the factors of a matrix."""
     solved, inverted, log_determinant, signed_log_determinant, determinant = map(helper, names)
     sign, logarithm = np.linalg.slogdet(X)
     close = {"rtol": 1e-7, "atol": 1e-9}
