@@ -99,7 +99,7 @@ def read_loop(
         loop = LoopReading(reader, statement, steps, scope, whole)
         try:
             loop.execute(run)
-            lost = fresh - scope.fresh & fresh if not loop.keeps_unaliased(fresh) else set()
+            lost = set() if loop.keeps_unaliased(fresh) else fresh - scope.fresh
             if not lost:
                 if any(own != copy for own, copy in lists):
                     reader.fail(statement, "a function that the loop calls changes a list; use "
@@ -249,7 +249,8 @@ class LoopReading:
             lasts = [loop.result(LAST, numbers[place]) for place in numbered]
             results[name] = structure.build(iter(map(plain, lasts)))
         for name, (array, place, earlier) in stacked.items():
-            results[name] = after = array.after(loop.result(VALUES, place))
+            written = loop.result(VALUES, place)
+            results[name] = after = self.reader.trying(self.statement, array.after, written)
             if array.is_list:
                 self.reader.stacked[name] = after
             if earlier is not None:
@@ -411,12 +412,12 @@ class LoopReading:
     def _live(self) -> set[str]:
         """Return the names that may be read after the loop."""
         function = _enclosing(self.reader.tree, self.statement)
-        inside = {id(node) for node in ast.walk(self.statement)}
+        inside = {id(node) for own in self.statement.body for node in ast.walk(own)}
         outer = [
             node
             for node in ast.walk(function)
             if isinstance(node, (ast.For, ast.While))
-            and id(node) not in inside
+            and node is not self.statement
             and any(inner is self.statement for inner in ast.walk(node))
         ]
         if outer:

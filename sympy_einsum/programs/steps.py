@@ -200,6 +200,11 @@ class StepTrace:
                 f"the position {factor * self.index + start} is negative at the first steps, where "
                 "Python counts from the end; let the range begin later"
             )
+        length = tensor.shape[0]
+        if expand(low).is_negative or expand(length - 1 - high).is_negative:
+            raise ShapeError(
+                f"the slice {low}:{high + 1} doesn't lie within an axis of length {length}"
+            )
         taken = tensor[low : high + 1 : abs(factor)]
         return taken if factor > 0 else taken[::-1]
 
@@ -324,14 +329,12 @@ class SteppedArray:
 
     def before(self, position: Expr) -> Operand:
         """Return the entry at a position, of the steps' first, before the loop."""
-        at = position
-        if self.trace.reverse and not self.is_list:
-            at = expand(position + self.trace.length - 1)
         if self.is_list:
             count = int(position)
-            if not -len(self.base) <= count - len(self.base) < 0:
+            if not 0 <= count < len(self.base):
                 raise TensorError(f"{self.name!r} is shorter at the first step")
             return as_operand(self.base[count])
+        at = expand(position + self.trace.length - 1) if self.trace.reverse else position
         return sliced_sum(self.base, (int(at) if at.is_Integer else at,))
 
     def inputs(self, position: Expr) -> Operand:
@@ -340,6 +343,9 @@ class SteppedArray:
             raise NotStepwise(self.name, "is read at positions that it hasn't yet")
         if position.is_negative:
             raise NotStepwise(self.name, "is read at negative positions")
+        count = self.base.shape[0]
+        if expand(count - position - self.trace.length).is_negative:
+            raise ShapeError(f"{self.name!r} is read beyond its axis of length {count}")
         return self.base[position : position + self.trace.length]
 
     def rewritten_views(self) -> bool:
@@ -359,6 +365,8 @@ class SteppedArray:
             return ops.concatenate([ops.stack([as_operand(own) for own in self.base]), values])
         count, start = self.base.shape[0], self.position
         end = expand(start + self.trace.length)
+        if start.is_negative or expand(count - end).is_negative:
+            raise ShapeError(f"{self.name!r} is written beyond its axis of length {count}")
         pieces = [] if start == 0 else [sliced_sum(self.base, (slice(None, start),))]
         pieces.append(values)
         if not same_length(end, count):

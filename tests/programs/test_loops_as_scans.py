@@ -398,3 +398,60 @@ def test_errors_name_the_line_and_the_variable(body, message):
     text = f"def f(x, A):\n    n = x.shape[0]\n    {body}"
     with pytest.raises(se.ParseError, match=message):
         se.parse_python(text, shapes={"x": "n", "A": ("n", 3)})
+
+
+@pytest.mark.parametrize(
+    ("body", "shape"),
+    [
+        ("s = 0\n    for i in range(20): s += x[i] if i < 10 else 0\n    return s", 10),
+        ("y = np.zeros(30)\n    for i in range(20): y[i - 5] = x[i]\n    return y", 20),
+        ("s = 0\n    for i in range(20): s += x[i - 20]\n    return s", 25),
+    ],
+)
+def test_positions_that_python_counts_from_the_end_are_written_out(body, shape):
+    source = f"def f(x):\n    {body}"
+    names = {"np": np}
+    exec(source, names)
+    x = np.random.default_rng(1).standard_normal(shape)
+    f = se.parse_python(source, shapes={"x": shape})
+    value = se.lambdify(f.args, f.outputs)(x)
+    assert_close(value, names["f"](x))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s = 0\n    for i in range(20): s += x[i]\n    return s",
+        "y = np.zeros(10)\n    for i in range(20): y[i] = i\n    return y",
+        "y = np.ones(20)\n    for i in range(20): y[i] = 2 * y[i + 1]\n    return y",
+    ],
+)
+def test_positions_beyond_an_axis_are_refused(body):
+    source = f"def f(x):\n    {body}"
+    with pytest.raises(se.ParseError, match=r"at line [34]"):
+        se.parse_python(source, shapes={"x": 10})
+
+
+def test_a_symbolic_range_beyond_an_axis_is_refused():
+    source = "def f(x):\n    y = 0 * x\n    for i in range(len(x) + 1): y[i] = i\n    return y"
+    with pytest.raises(
+        se.ParseError, match="'y' is written beyond its axis of length n, at line 3"
+    ):
+        se.parse_python(source, shapes={"x": "n"})
+
+
+def test_names_that_are_read_only_after_the_last_step_are_kept():
+    source = """
+def f(x, z):
+    s = x
+    for i in range(len(z)):
+        s = s + x * z[i]
+    else:
+        t = s * i
+    return t
+"""
+    f = se.parse_python(source, shapes={"x": 3, "z": "n"})
+    names = {}
+    exec(source, names)
+    x, z = np.arange(3.0), np.arange(6.0)
+    assert_close(se.lambdify(f.args, f.outputs)(x, z), names["f"](x, z))
