@@ -312,3 +312,40 @@ def test_rows_at_the_step_in_blocks_of_the_root():
         _, rows, start = data(steps)
         for one, other in zip(f(rows, start), g(rows, start), strict=True):
             assert_close(one, other)
+
+
+A = se.TensorSymbol("A", T, n, n)
+w = se.TensorSymbol("w", T, n)
+X0, X1, v = se.TensorSymbol("X0", n, n), se.TensorSymbol("X1", n, n), se.TensorSymbol("v", n)
+END, ENDS = se.scan(lambda c, a: 2 * (2 * c + a,), X0, A)
+_, (BEFORE, AFTER) = se.scan(lambda c, a: (2 * c + a, (c, 2 * c + a)), X0, A)
+PAIR, _ = se.scan(lambda c, a: ((c[0] + c[1] + a, (c[0] + c[1] + a).T), None), (X0, X1), A)
+OVERWRITTEN = {
+    "a carry and its values": [END, ENDS],
+    "a carry with a diagonal added and its values": [END + se.diag(v), ENDS],
+    "values before and after": [
+        BEFORE + se.einsum("ij->ijj", w),
+        3 * AFTER,
+    ],
+    "a carry and its transpose": list(PAIR),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("steps", [0, 1, 3])
+@pytest.mark.parametrize("results", OVERWRITTEN)
+def test_results_of_one_loop_share_no_memory(results, steps, backend):
+    """Nor do arguments and results; each is the value of its expression compiled alone."""
+    outputs = OVERWRITTEN[results]
+    arguments = sorted({s for own in outputs for s in own.free_symbols if s.shape}, key=str)
+    random = np.random.default_rng(steps)
+    values = [random.standard_normal([{T: steps, n: 3}[k] for k in s.shape]) for s in arguments]
+    copies = [value.copy() for value in values]
+    found = se.lambdify(arguments, outputs, backend=backend)(*values)
+    arrays = [*values, *found]
+    for number, one in enumerate(arrays):
+        assert not any(np.shares_memory(one, other) for other in arrays[:number])
+    for value, copy in zip(values, copies, strict=True):
+        np.testing.assert_array_equal(value, copy)
+    for own, value in zip(outputs, found, strict=True):
+        assert_close(value, se.lambdify(arguments, own)(*values))

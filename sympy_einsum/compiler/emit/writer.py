@@ -313,7 +313,6 @@ class Writer:
             lengths=self.lengths,
         )
         steps, outputs = inner.write()
-        self.constants.update(inner.constants)
         statements: list[ast.stmt] = []
         for step in steps:
             tree: Any = step.code

@@ -124,10 +124,7 @@ class LoopWriter:
                 target = subscript(own, [name(self.index)])
                 steps.append(assigned(target, outputs[carried + place]))
         steps = [*self.entries(), *steps, *self._step(outputs[:carried]), *behind]
-        counting = quote("range({0})", length)
-        if loop.reverse:
-            counting = quote("range({0} - 1, -1, -1)", length)
-        body: list[ast.stmt] = [*before, ast.For(name(self.index), counting, steps, [])]
+        body: list[ast.stmt] = [*before, self._over_steps(steps)]
         body.append(ast.Return(as_tuple(returned)))
         return function(name_of, [*map(name, self.arguments)], body)
 
@@ -177,7 +174,9 @@ class LoopWriter:
             own = name(self.results[number])
             if result == LAST:
                 last = name(self.carries[place])
-                returned.append(quote("{0}.copy()", last) if self._is_shared(place) else last)
+                # A row of a result, or an operand after no steps: others may write over it.
+                is_array = bool(shape_of(loop.carries[place].symbol))
+                returned.append(quote("{0}.copy()", last) if is_array else last)
             elif number in slices:
                 returned.append(slices[number])
             else:
@@ -193,23 +192,27 @@ class LoopWriter:
             for own in steps
         ]
         body = [*self.entries(), *steps, *stores, *self._step(outputs[:carried])]
-        counting = quote("range({0})", length)
-        if loop.reverse:
-            counting = quote("range({0} - 1, -1, -1)", length)
-        statements = [*before, ast.For(name(self.index), counting, body, [])]
+        statements = [*before, self._over_steps(body)]
         statements.append(ast.Return(as_tuple(returned)))
         return function(name_of, [*map(name, self.arguments)], statements, [name("compiled")])
 
-    def _own(self, place: int) -> Code:
-        """The last value of a carry, which isn't one of the operands or a view of one."""
-        last = name(self.carries[place])
-        return self.backend.copy([last]) if self._is_shared(place) else last
+    def _over_steps(self, body: list[ast.stmt]) -> ast.For:
+        """The statement that executes a body at all steps."""
+        counting = "range({0} - 1, -1, -1)" if self.loop.reverse else "range({0})"
+        return ast.For(name(self.index), quote(counting, self.size(self.loop.length)), body, [])
 
-    def _is_shared(self, place: int) -> bool:
-        """Tell whether the next value of a carry may be an operand or a view of one."""
+    def _own(self, place: int) -> Code:
+        """The last value of a carry, in memory that no operand and no other carry has."""
+        last = name(self.carries[place])
         plan = self.body.plan
-        source = plan.instructions[origin(plan.instructions, plan.results[place])]
-        return source.op in ("argument", "constant", "broadcast") and bool(source.shape)
+        new = plan.results[: len(self.loop.carries)]
+        sources = [origin(plan.instructions, number) for number in new]
+        source = plan.instructions[sources[place]]
+        is_shared = (
+            source.op in ("argument", "constant", "broadcast", "result")
+            or sources.count(sources[place]) > 1
+        )
+        return self.backend.copy([last]) if source.shape and is_shared else last
 
     def _step(self, new: Sequence[Code]) -> list[ast.stmt]:
         """The statement by which carries get their next values."""

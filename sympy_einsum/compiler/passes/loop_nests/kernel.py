@@ -160,7 +160,7 @@ class Kernel(Statements):
         code = CALLS[step.op](self, number)
         own = self.new_name()
         place = self.tree.append([assigned(name(own), code)])
-        value = StoredValue(place, is_call=not OPS[step.op].is_view)
+        value = StoredValue(place, is_call=OPS[step.op].owns)
         if step.shape:
             value.array, value.order = own, range(len(step.shape))
         else:
