@@ -181,7 +181,9 @@ class _Adjoint:
             carry.symbol: carry.symbol for carry in loop.carries if carry.symbol in used
         }
         read |= {symbol: new for new, symbol in after.items() if symbol in used}
-        read |= {symbol: own for own, symbol in stored.items()}
+        # The loop forward knows the next values of carries as expressions.
+        known_forward = replace_nodes([*stored], {symbol: new for new, symbol in after.items()})
+        read |= dict(zip(stored.values(), known_forward, strict=True))
         values = list(dict.fromkeys([*loop.values, *read.values()]))
         forward = loop._replace(values=tuple(values))
         for symbol, value in read.items():

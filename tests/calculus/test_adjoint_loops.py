@@ -198,3 +198,24 @@ def test_checkpoints_take_less_memory():
 def test_finite_differences():
     assert se.check_derivative(LAST, X) < 1e-5
     assert se.check_derivative(se.gradient(LAST.sum(), W), h) < 1e-4
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda c, x: (se.sin(W @ c + x), se.cos(se.sin(W @ c + x) * h)),
+        lambda c, x: (se.exp(-(W @ c) + x), se.sqrt(se.exp(-(W @ c) + x) + 1)),
+        lambda c, x: (se.tanh(W @ c + x), se.tanh(W @ se.tanh(W @ c + x))),
+    ],
+)
+def test_functions_of_the_next_carry_are_read(step):
+    """Functions that the adjoint loop reads are ones of carries where that of carries is read."""
+    lengths = {n: 3, T: 4}
+    random = np.random.default_rng(2)
+    data = [random.standard_normal([lengths[k] for k in s.shape]) for s in (W, X, h)]
+    last, values = se.scan(step, h, X)
+    total = (values**2).sum() + last.sum()
+    plain = [se.unroll(sympy.sympify(e).subs(lengths)) for e in (W, X, h, total)]
+    for variable, symbol in zip((W, X, h), plain, strict=False):
+        found = se.lambdify([W, X, h], se.gradient(total, variable))(*data)
+        assert_close(found, se.lambdify(plain[:3], se.gradient(plain[3], symbol))(*data))
