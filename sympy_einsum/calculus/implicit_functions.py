@@ -27,7 +27,6 @@ from ..expressions import (
     Solution,
     contract,
     reshape_node,
-    scalar_product,
     scale,
     shape_of,
 )
@@ -68,8 +67,7 @@ def _solved(node: Solution, value: Operand, others: Shape, is_transposed: bool) 
     others + solution.shape."""
     (jacobian,) = node.at(node, node.outputs[1:])
     if not node.shape:
-        factor = -1 / jacobian
-        return scale(factor, value) if shape_of(value) else scalar_product((factor, value))
+        return scale(-1 / jacobian, value)
     size = prod(node.shape)
     inverse = Inv._build((reshape_node(jacobian, (size, size)),), ())
     axes = range(2, len(others) + 2)

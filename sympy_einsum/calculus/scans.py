@@ -44,13 +44,12 @@ from ..expressions import (
     contract,
     depending,
     loop_of,
-    order_of,
     replace_nodes,
-    scalar_product,
     scale,
     shape_of,
     total_of,
 )
+from ..operations import moveaxis
 from ..rules import tidy
 
 # The sweeps, which these functions call for the body.
@@ -94,10 +93,7 @@ def pull_back_loop(
         if factor is not S.One:
             # The adjoint loop is linear.
             found = pull_back_loop(loop, {result: rest}, active, outer, pullback)
-            return {
-                k: scale(factor, own) if shape_of(own) else scalar_product((factor, own))
-                for k, own in found.items()
-            }
+            return {k: scale(factor, own) for k, own in found.items()}
     variables = _active_parameters(loop, active)
     adjoint = _Adjoint(loop, outer)
     roots, seeds = [], []
@@ -109,7 +105,7 @@ def pull_back_loop(
             ends[k] = cotangents.get((LAST, k), Zeros(*shape_of(seeds[-1])))
     for (kind, place), cotangent in cotangents.items():
         if kind == VALUES:
-            steps = _moved(cotangent, len(outer), 0)
+            steps = moveaxis(cotangent, len(outer), 0)
             value = loop.values[place]
             roots.append(value)
             seeds.append(adjoint.read("value", place, shape_of(value), steps))
@@ -219,7 +215,6 @@ class _Adjoint:
             if number < len(loop.carries):
                 continue
             if number < first:
-                places[number] = len(values)
                 values.append(pulled[symbol])
                 continue
             terms, rest = _split(pulled[symbol], varying)
@@ -229,8 +224,8 @@ class _Adjoint:
                 total = BoundTensor("sum", number, loop.level, shape_of(pulled[symbol]))
                 places[number] = len(carries)
                 zeros = Zeros(*shape_of(total))
-                carries.append(Carry(total, zeros, _sum(total, *rest)))
-        values = list(dict.fromkeys(values)) if sums else values
+                carries.append(Carry(total, zeros, total_of([total, *rest])))
+        values = list(dict.fromkeys(values))
         place_of = {value: k for k, value in enumerate(values)}
         inputs = [ScanInput(symbol, own) for symbol, own in self.inputs.items()]
         back = closed_loop(loop.length, not loop.reverse, loop.index, carries, inputs, values)
@@ -241,7 +236,7 @@ class _Adjoint:
                 found[number] = back.result(LAST, [*ends].index(number))
             elif number < first:
                 stacked = back.result(VALUES, place_of[pulled[symbol]])
-                found[number] = _moved(stacked, 0, len(self.outer))
+                found[number] = moveaxis(stacked, 0, len(self.outer))
             else:
                 stacks = {
                     value: self.inputs[value]
@@ -253,7 +248,7 @@ class _Adjoint:
                 parts = [term.over_steps(stacks, loop.length) for term in sums[number]]
                 if number in places:
                     parts.append(back.result(LAST, places[number]))
-                found[number] = _sum(Zeros(*self.outer, *shape_of(symbol)), *parts)
+                found[number] = total_of([Zeros(*self.outer, *shape_of(symbol)), *parts])
         return found
 
 
@@ -379,21 +374,6 @@ def _active_parameters(loop: Recurrence, active: Collection[int]) -> list[Operan
         if not more:
             return list(found)
         found.update(dict.fromkeys(more))
-
-
-def _sum(*terms: Operand) -> Operand:
-    kept = [term for term in terms if not isinstance(term, Zeros) and term is not S.Zero]
-    if len(kept) > 1:
-        return total_of(kept)
-    return kept[0] if kept else terms[0]
-
-
-def _moved(tensor: Operand, source: int, target: int) -> Operand:
-    """Move an axis of a tensor to another place."""
-    axes = list(range(order_of(tensor)))
-    output = list(axes)
-    output.insert(target, output.pop(source))
-    return contract((tensor,), (axes,), output, dict(enumerate(shape_of(tensor))))
 
 
 def _is_dear(node: Basic) -> bool:

@@ -177,6 +177,7 @@ from .scans import (
     depending as depending,
     entry_at as entry_at,
     loop_of as loop_of,
+    repeated as repeated,
     step_index as step_index,
 )
 from .solutions import Solution as Solution, solution_of as solution_of

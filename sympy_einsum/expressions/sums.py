@@ -8,6 +8,7 @@ from sympy import Add, Expr, S
 
 from ..core import Shape, sort_key, tuning
 from .base import Operand, TensorExpr
+from .graphs import order_of, shape_of
 from .interning import Data, Operands
 from .leaves import Zeros
 from .products import View, contract, contract_part
@@ -44,10 +45,10 @@ class TensorAdd(TensorExpr):
         return _collect_terms(factors[0], [self]) if is_number else super()._times(factors)
 
 
-def scale(factor: Expr, tensor: TensorExpr) -> Operand:
-    """Multiply a tensor by a scalar."""
-    axes = range(tensor.order)
-    return contract((factor, tensor), ((), axes), axes, dict(enumerate(tensor.shape)))
+def scale(factor: Expr, tensor: Operand) -> Operand:
+    """Multiply a tensor, or a scalar, by a scalar."""
+    axes = range(order_of(tensor))
+    return contract((factor, tensor), ((), axes), axes, dict(enumerate(shape_of(tensor))))
 
 
 def _multiple(number: Expr, core: TensorExpr) -> Operand:

@@ -208,10 +208,9 @@ def scan_code(
     """Return the call of ``scan`` for a loop, given the texts of its operands and of its length,
     and what writes a body; None for a body that needs both inputs and the number of the step."""
     loop = node.loop
-    index = {*postorder(loop.outputs)}
     uses_index = any(
         loop.index in (own._own_symbols() if isinstance(own, TensorExpr) else (own,))
-        for own in index
+        for own in postorder(loop.outputs)
     )
     if loop.inputs and uses_index:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Basic, Expr, Mul, S
+from sympy import Basic, Mul, S
 
 from ..analysis import Barriers
 from ..expressions import (
@@ -18,6 +18,7 @@ from ..expressions import (
     depending,
     order_of,
     over_batch,
+    repeated,
     replace_nodes,
     scale,
     shape_of,
@@ -57,8 +58,7 @@ def loop_as_sum(node: Scan, around: Barriers) -> Operand | None:
     running = contract(
         (steps, triangle), (axes, labels), (label, *axes[1:]), {**lengths, label: count}
     )
-    first = contract((carry.init,), (axes[1:],), axes, lengths)
-    return total_of([first, running])
+    return total_of([repeated(carry.init, count), running])
 
 
 def loop_as_power(node: Scan, around: Barriers) -> Operand | None:
@@ -72,12 +72,12 @@ def loop_as_power(node: Scan, around: Barriers) -> Operand | None:
         factor = Mul(*new.scalars)
     elif not shape_of(new) and new.is_Mul and carry.symbol in new.args:
         factor = Mul(*[own for own in new.args if own is not carry.symbol])
-    varying = [own.symbol for own in (*loop.carries,)] + [own.symbol for own in loop.inputs]
+    varying = loop.parameters[: len(loop.carries) + len(loop.inputs)]
     if factor is S.One or factor in {*depending([factor], [*varying, loop.index])}:
         return None
     (factor,) = replace_nodes([factor], {own.symbol: own.stacked for own in loop.invariants})
     power = factor**loop.length
-    return scale(power, carry.init) if shape_of(carry.init) else power * carry.init
+    return scale(power, carry.init)
 
 
 def _carry_of(node: Scan, loop: Recurrence) -> tuple[Carry, bool] | None:
@@ -105,6 +105,4 @@ def _over_steps(loop: Recurrence, step: Operand) -> Operand | None:
         batch = over_batch(step, entries, loop.length)
         return None if batch is None else replace_nodes([batch], known)[0]
     (value,) = replace_nodes([step], known)
-    axes = range(1, order_of(value) + 1)
-    lengths: dict[int, Expr] = {0: loop.length, **dict(zip(axes, shape_of(value), strict=True))}
-    return contract((value,), (axes,), (0, *axes), lengths)
+    return repeated(value, loop.length)
