@@ -13,7 +13,7 @@ from sympy import Add, Expr, I, Integer, S, Symbol, cos, cosh, exp, flatten, sin
 from .analysis import is_diagonal
 from .calculus import diff
 from .compiler import lambdify
-from .core import ShapeError, TensorError, UnsupportedError, postorder, same_length, sigmoid, tuning
+from .core import ShapeError, TensorError, UnsupportedError, postorder, same_shape, sigmoid, tuning
 from .evaluation import exact_value
 from .expressions import (
     MatrixFunction,
@@ -28,7 +28,6 @@ from .expressions import (
     Zeros,
     as_operand,
     is_tensor,
-    order_of,
     shape_of,
 )
 from .operations import add, diag, multiply, unroll
@@ -327,7 +326,7 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
     (True, False)
     """
     a, b = as_operand(a), as_operand(b)
-    if order_of(a) != order_of(b) or not all(map(same_length, shape_of(a), shape_of(b))):
+    if not same_shape(shape_of(a), shape_of(b)):
         return False
     if S.Zero in shape_of(a):
         return True
@@ -434,7 +433,7 @@ def counterexample(a: TensorLike, b: TensorLike) -> Counterexample | None:
     """
     a, b = as_operand(a), as_operand(b)
     left, right = shape_of(a), shape_of(b)
-    if len(left) != len(right) or not all(map(same_length, left, right)):
+    if not same_shape(left, right):
         raise ShapeError(f"expressions of different shapes, {left} and {right}, always differ")
     return _counterexample(a, b)
 

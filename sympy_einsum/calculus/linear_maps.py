@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..core import Shape, ShapeError, TensorError, UnsupportedError, same_length
+from ..core import Shape, ShapeError, TensorError, UnsupportedError, same_shape
 from ..expressions import Delta, Operand, Scan, Solution, Zeros, as_operand, shape_of
 from ..operations import transpose
 from ..rules import stabilise, tidy
@@ -194,7 +194,7 @@ class LinearMap:
 
 
 def _check(given: Shape, taken: Shape) -> None:
-    if len(given) != len(taken) or not all(map(same_length, given, taken)):
+    if not same_shape(given, taken):
         raise ShapeError(f"the map takes a tensor of shape {taken}, not of shape {given}")
 
 

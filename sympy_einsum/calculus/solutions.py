@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sympy import Basic, Symbol
 
-from ..core import ShapeError, TensorError, UnsupportedError, same_length
+from ..core import ShapeError, TensorError, UnsupportedError, same_shape
 from ..expressions import (
     BoundTensor,
     Operand,
@@ -156,7 +156,7 @@ def _equation(
 
 def _check_shape(name: str, what: str, given: Operand, x: Operand) -> None:
     own, wanted = shape_of(given), shape_of(x)
-    if len(own) != len(wanted) or not all(map(same_length, own, wanted)):
+    if not same_shape(own, wanted):
         raise ShapeError(
             f"{what} of {name} has shape {own}, and the unknown {x} has {wanted}; both must agree"
         )

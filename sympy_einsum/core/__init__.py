@@ -79,6 +79,7 @@ from .lengths import (
     has_shape as has_shape,
     same_length as same_length,
     same_name_hint as same_name_hint,
+    same_shape as same_shape,
     sympified as sympified,
 )
 from .matrix_networks import (

@@ -125,6 +125,11 @@ def same_length(a: Expr, b: Expr) -> bool:
     return (a - b).expand() == 0
 
 
+def same_shape(a: Sequence[Expr], b: Sequence[Expr]) -> bool:
+    """Tell whether two shapes are provably equal."""
+    return len(a) == len(b) and all(map(same_length, a, b))
+
+
 def same_name_hint(*lengths: Expr) -> str:
     """Return the end of an error message if distinct symbols in lengths have one name, else "".
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, Mul, S, cancel
 
-from ..core import Length, Shape, ShapeError, as_length, same_length
+from ..core import Length, Shape, ShapeError, as_length, same_length, same_shape
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .leaves import Zeros
@@ -40,7 +40,7 @@ def reshape_node(tensor: TensorExpr, shape: Sequence[Length]) -> Operand:
     Raises ShapeError unless the numbers of entries are provably equal.
     """
     new = _resolve_shape(tensor, shape)
-    if len(new) == tensor.order and all(map(same_length, tensor.shape, new)):
+    if same_shape(tensor.shape, new):
         return tensor
     if isinstance(tensor, Zeros):
         return Zeros(*new)
@@ -135,7 +135,7 @@ def _split_view(view: View, new: Shape) -> Operand | None:
             return None
         lengths = tuple([new[axis] for axis in right])
         first = parts.setdefault(view.output[left[0]], lengths)
-        if len(first) != len(lengths) or not all(map(same_length, first, lengths)):
+        if not same_shape(first, lengths):
             return None
     labels = {index: [(index, k) for k in range(len(parts[index]))] for index in parts}
     lengths_of = {label: parts[i][k] for i in parts for k, label in enumerate(labels[i])}

@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Basic, Eq, Expr, Max, Min, Piecewise, S
 
 from .. import operations as ops
-from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar, isnan, same_length
+from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar, isnan, same_shape
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
 from ._reductions import masked, of_numbers, without_nan
 from ._rows import NO_AXIS, Axes, NumpyRow as Row
@@ -169,7 +169,7 @@ def lexsort(keys: TensorLike | Sequence[TensorLike], axis: int) -> Operand:
     first, *rest = map(as_operand, listed)
     for key in rest:
         shapes = shape_of(first), shape_of(key)
-        if order_of(first) != order_of(key) or not all(map(same_length, *shapes)):
+        if not same_shape(*shapes):
             raise ShapeError(f"the keys of lexsort have one shape, not {shapes[0]} and {shapes[1]}")
     order = ops.argsort(first, axis)
     for key in rest:

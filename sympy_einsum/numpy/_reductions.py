@@ -10,7 +10,7 @@ import numpy as np
 from sympy import And, Eq, Expr, Gt, Max, Ne, Or, S
 
 from .. import operations as ops
-from ..core import ShapeError, TensorError, as_flag, as_scalar, isnan, same_length
+from ..core import ShapeError, TensorError, as_flag, as_scalar, isnan, same_length, same_shape
 from ..expressions import (
     Ones,
     Operand,
@@ -75,8 +75,7 @@ def prod(
 
 def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool) -> Operand:
     a1, a2 = as_operand(a1), as_operand(a2)
-    shapes = shape_of(a1), shape_of(a2)
-    if len(shapes[0]) != len(shapes[1]) or not builtins.all(map(same_length, *shapes)):
+    if not same_shape(shape_of(a1), shape_of(a2)):
         return S.false
     same = ops.compare(Eq, a1, a2)
     if as_flag(equal_nan, "equal_nan"):
@@ -178,11 +177,11 @@ def average(
 def _broadcast_weights(weights: Operand, a: Operand, axis: Axes) -> Operand:
     """Broadcast weights along some axes of a tensor to its shape."""
     shape = shape_of(a)
-    if order_of(weights) == len(shape) and all(map(same_length, shape_of(weights), shape)):
+    if same_shape(shape_of(weights), shape):
         return weights
     axes = ops.as_axes(axis, len(shape))
     along = tuple([shape[k] for k in axes])
-    if order_of(weights) != len(axes) or not all(map(same_length, shape_of(weights), along)):
+    if not same_shape(shape_of(weights), along):
         raise ShapeError(
             f"an average of shape {shape} over the axes {axes} takes weights of that shape or of "
             f"shape {along}, not {shape_of(weights)}"

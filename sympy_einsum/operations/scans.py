@@ -18,6 +18,7 @@ from ..core import (
     postorder,
     same_length,
     same_name_hint,
+    same_shape,
     transform,
 )
 from ..expressions import (
@@ -334,7 +335,7 @@ def _number_of_steps(stacked: list[Operand], length: Length | None) -> Expr:
 
 def _check_carry(number: int, old: Operand, new: Operand) -> None:
     before, after = shape_of(old), shape_of(new)
-    if len(before) != len(after) or not all(map(same_length, before, after)):
+    if not same_shape(before, after):
         raise ShapeError(
             f"carry {number} of a scan must keep its shape: it starts with {before}, and the step "
             f"returns {after}"

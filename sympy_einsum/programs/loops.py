@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeGuard
 
 from sympy import Expr, S
 
-from ..core import same_length
+from ..core import same_shape
 from ..expressions import (
     LAST,
     VALUES,
@@ -313,7 +313,7 @@ class LoopReading:
         news = [as_operand(v) for v in leaves]
         for start, new in zip(own.starts, news, strict=True):
             first, then = shape_of(start), shape_of(new)
-            if len(first) != len(then) or not all(map(same_length, first, then)):
+            if not same_shape(first, then):
                 self.reader.fail(
                     self._last_store(name),
                     f"{name!r} must keep its shape in the loop: it starts with {first}, and a step "

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sympy import Expr, Integer
 
 from ...contraction_order import Contraction
-from ...core import Shape, TensorError, same_length
+from ...core import Shape, TensorError, same_shape
 from .instruction_rules import Instruction, Params, Work
 from .instructions import OPS, Op
 
@@ -135,7 +135,7 @@ def proven(plan: Plan, shapes: Sequence[Shape]) -> Plan:
 
 
 def _same_shape(what: str, given: Shape, expected: Shape) -> None:
-    if len(given) != len(expected) or not all(map(same_length, given, expected)):
+    if not same_shape(given, expected):
         raise TensorError(
             f"{what} of the compiled program has shape {tuple(given)}, where the expression has "
             f"{tuple(expected)}: an error of the compiler; optimize=False may avoid it"
