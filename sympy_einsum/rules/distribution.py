@@ -8,9 +8,11 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import combinations
 
 from sympy import Add, Expr, Integer, Mul, Rational, S, expand
 
@@ -39,6 +41,7 @@ from ..expressions import (
     TensorAdd,
     View,
     Zeros,
+    contract,
     contract_part,
     is_tensor,
     memoised,
@@ -141,9 +144,12 @@ def _around(node: Operand, k: int) -> tuple[set[int], Operand, list[int]] | None
 def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
     """Distribute a product over a sum of zero-padded terms where each product is cheap, so that
     bands stay bands; over a sum of running terms where that makes products of a matrix with
-    itself."""
+    itself. Squares of entries stay where terms overlap: in those of residuals the products with the
+    data would cancel."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
-    places = {o for o in found if has_known_zeros(o)}
+    counts = Counter(zip(node.operands, node.subscripts, strict=True))
+    squared = {operand for (operand, _), count in counts.items() if count > 1}
+    places = {o for o in found if has_known_zeros(o) and not (o in squared and _terms_overlap(o))}
     sums = places.union(filter(_runs, found))
     if not sums:
         return None
@@ -153,6 +159,18 @@ def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
         return None
     total, before, after = _compared(node, sums, terms, [term.build() for term in terms], ())
     return total if after < before or (places and after == before) else None
+
+
+@memoised
+def _terms_overlap(total: TensorAdd) -> bool:
+    """Tell whether two terms of a sum may be nonzero at the same entry."""
+    axes = range(total.order)
+    lengths = dict(enumerate(total.shape))
+    products = [
+        inlined_product(contract(pair, (axes, axes), axes, lengths)).build()
+        for pair in combinations(total.operands, 2)
+    ]
+    return not all(map(_is_zero, products))
 
 
 @memoised

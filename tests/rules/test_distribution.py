@@ -45,3 +45,26 @@ def test_such_a_sum_of_which_nothing_becomes_smaller_stays():
     values = np.arange(27.0).reshape(3, 3, 3), np.arange(9.0).reshape(3, 3), np.array([1.0, -2, 3])
     expected = (values[0] + np.einsum("i,jk->ijk", values[2], values[1])) @ values[2]
     np.testing.assert_allclose(se.lambdify([T, X, x], total)(*values), expected)
+
+
+def test_squares_of_residuals_with_zero_padded_terms_stay():
+    """Far from the origin the products with the data would cancel."""
+    x, y, P = (
+        se.TensorSymbol("x", n),
+        se.TensorSymbol("y", (n + 1, n)),
+        se.TensorSymbol("P", (n, n)),
+    )
+    residual = se.concatenate([x[None], se.sinh(P)]) - y
+    f = se.lambdify([x, y, P], (residual**2).sum())
+    points = 1e8 + np.arange(12.0).reshape(4, 3)
+    found = f(points[0] + 1, points + 2, np.arcsinh(points[1:] + 1))
+    np.testing.assert_allclose(found, 12, rtol=1e-5)
+
+
+def test_squares_of_terms_that_do_not_overlap_are_added():
+    x, P = se.TensorSymbol("x", n), se.TensorSymbol("P", (n, n))
+    total = (se.concatenate([x[None], se.sinh(P)]) ** 2).sum()
+    f = se.lambdify([x, P], total)
+    values = np.arange(3.0), np.arange(9.0).reshape(3, 3)
+    expected = (values[0] ** 2).sum() + (np.sinh(values[1]) ** 2).sum()
+    np.testing.assert_allclose(f(*values), expected)
