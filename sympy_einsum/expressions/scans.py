@@ -27,7 +27,7 @@ from ..core import Shape, children, postorder
 from .affine_selectors import Positions, Selection, Unit
 from .base import Operand, TensorExpr
 from .graphs import declares_free_symbols, is_variable, order_of, shape_of
-from .interning import Data, Node, Operands, data_property
+from .interning import Data, Node, Operands, data_property, memoised
 from .leaves import Constant, TensorSymbol, Zeros
 from .products import Einsum, contract, is_slice
 from .substitution import replace_nodes, substitute_all
@@ -298,6 +298,7 @@ class Scan(Binder):
         """The operands, and the data after kind and place: equal for all results of one loop."""
         return self.operands, self.data[2:]
 
+    @memoised
     def _own_symbols(self) -> set[Basic]:
         # Only lengths: symbols of values are operands, and those of the body are bound.
         lengths = [n for symbol in self.data[8] for n in symbol.shape]

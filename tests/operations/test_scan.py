@@ -30,6 +30,12 @@ def test_shapes_and_free_symbols():
     assert not LAST.is_number
 
 
+def test_the_symbols_in_a_body_are_found_once():
+    outer, _ = se.scan(lambda c, t: (se.scan(cell, c, X)[0], None), h, length=n)
+    assert outer._own_symbols() is outer._own_symbols()
+    assert outer._own_symbols() == {T, n}
+
+
 def test_loops_that_differ_by_names_are_one_object():
     def renamed(state, entry):
         other = se.tanh(W @ state + entry)
