@@ -80,6 +80,13 @@ def _text_children(node: Basic, sums: Sums | None = None) -> list[tuple[Basic, i
 
 def is_long_text(root: Basic) -> bool:
     """Tell whether the text of an expression without names is too long to read."""
+    parts, levels = text_extent(root)
+    return parts > tuning.MAX_UNNAMED_PARTS or levels > tuning.MAX_UNNAMED_LEVELS
+
+
+def text_extent(root: Basic) -> tuple[int, int]:
+    """Return the size and the depth of the text of an expression without names; beyond
+    ``tuning.MAX_UNNAMED_PARTS`` the size isn't counted."""
     extents: dict[Basic, tuple[int, int]] = {}
 
     def below(node: Basic) -> Sequence[Basic]:
@@ -95,8 +102,7 @@ def is_long_text(root: Basic) -> bool:
             if isinstance(node, TensorExpr):
                 _extents[node] = known
         extents[node] = known
-    parts, levels = extents[root]
-    return parts > tuning.MAX_UNNAMED_PARTS or levels > tuning.MAX_UNNAMED_LEVELS
+    return extents[root]
 
 
 def is_nameable(node: Basic) -> bool:

@@ -17,6 +17,7 @@ from sympy.printing.printer import Printer
 from ..core import NodeTable, children, index_letter, postorder, tuning
 from ..expressions import (
     AxesFunction,
+    Binder,
     Constant,
     Delta,
     Einsum,
@@ -173,7 +174,16 @@ def _reshape_text(node: Reshape, below: Texts, form: CodeForm) -> Text:
     return Text(f"{operand}.reshape({form.lengths(node.shape)})")
 
 
-def _body_text(expr: Operand, form: CodeForm) -> str:
+def _body_text(node: Binder, expr: Operand, form: CodeForm) -> str:
+    """Return the text of an expression in the body of a node; a long one has names of its own."""
+    if is_long_text(expr):
+        outside = form.texts, form.sums, form.replaced
+        form.replaced = {**form.replaced}
+        form.texts = Texts()
+        form.texts.update({own: t for own, t in outside[0].items() if t.shown.isidentifier()})
+        text = _with_assignments(expr, form, "b" * (node.level + 1)).shown
+        form.texts, form.sums, form.replaced = outside
+        return text
     for own in postorder([expr], lambda n: () if n in form.texts else children(n)):
         _write(own, form)
     return form.texts[expr].shown if expr in form.texts else form.stock(expr).shown
@@ -183,7 +193,7 @@ def _solution_text(node: Solution, below: Texts, form: CodeForm) -> Text:
     if not form.operators:
         return Text(flat_repr(node, form.printer))
     start = below[node.start].shown
-    return Text(solution_code(node, start, lambda expr: _body_text(expr, form)))
+    return Text(solution_code(node, start, lambda expr: _body_text(node, expr, form)))
 
 
 def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
@@ -191,7 +201,7 @@ def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
     length = form.lengths([node.length])
     text = None
     if form.operators:
-        text = scan_code(node, operands, lambda expr: _body_text(expr, form), length)
+        text = scan_code(node, operands, lambda expr: _body_text(node, expr, form), length)
     return Text(flat_repr(node, form.printer) if text is None else text)
 
 
@@ -402,7 +412,9 @@ def render(root: TensorExpr, form: CodeForm, nested: bool = False) -> Text:
     texts = form.texts
     if root not in texts:
         if is_long_text(root):
-            return _render_long(root, form, nested)
+            form.texts = Texts()
+            # The names around a nested text aren't known, so choose unusual ones.
+            return _with_assignments(root, form, f"h{root._digest % 10**6}" if nested else "h")
         # Include tensors inside stock scalars, so that SymPy's recursive printer finds their
         # texts ready.
         for node in postorder([root], lambda n: () if n in texts else children(n)):
@@ -421,21 +433,21 @@ def _write(node: Basic, form: CodeForm) -> None:
     texts[node] = TEXTS[type(node)](node, texts, form)
 
 
-def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
-    """Write a long graph as text that begins with local assignments."""
-    texts = form.texts = Texts()
-    nodes = postorder([root])
-    # The names around this text aren't known, so choose unusual ones.
-    stem = f"h{root._digest % 10**6}" if nested else "h"
+def _with_assignments(root: Operand, form: CodeForm, stem: str) -> Text:
+    """Write a long graph as text that begins with local assignments to names with a stem."""
+    texts = form.texts
+    known = {*texts}
+    nodes = postorder([root], lambda n: () if n in known else children(n))
     fresh = names(shown_names(nodes) | length_names(nodes), stem)
-    shortening = Abbreviation(root, nodes)
+    shortening = Abbreviation(root, nodes, known)
     form.sums = shortening.sums
     assignments = []
     levels: dict[Basic, int] = {}
     for node in nodes:
         is_tensor = isinstance(node, TensorExpr)
         _write(node, form)
-        levels[node] = 0 if is_tensor else 1 + max([levels[arg] for arg in node.args], default=0)
+        is_leaf = is_tensor or node in known
+        levels[node] = 0 if is_leaf else 1 + max([levels[arg] for arg in node.args], default=0)
         is_big = (
             len(texts[node].shown) > tuning.LONG_TEXT
             if is_tensor
@@ -448,7 +460,8 @@ def _render_long(root: TensorExpr, form: CodeForm, nested: bool) -> Text:
             texts.name(node, name)
             if not is_tensor:
                 form.replaced[node] = Symbol(name, real=node.is_real)
-    return Text(f"({', '.join([*assignments, texts[root].shown])},)[-1]")
+    last = texts.get(root) or form.stock(root)
+    return Text(f"({', '.join([*assignments, last.shown])},)[-1]")
 
 
 def power_text(power: HalfPower, printer: Printer, *args: object) -> str:

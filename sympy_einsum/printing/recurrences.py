@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sympy import Basic, Expr, Integer, S, Symbol
 
-from ..core import postorder
+from ..core import postorder, tuning
 from ..expressions import (
     LAST,
     VALUES,
+    Binder,
     BoundTensor,
     Operand,
     Recurrence,
@@ -19,24 +20,28 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Zeros,
+    depending,
     fuse_loops,
+    replace_nodes,
     shape_of,
     substitute_all,
 )
 from .forms import Form
-from .naming import shown_names
+from .naming import repeated_nodes, shown_names, text_extent
 from .slices import Range
 
 if TYPE_CHECKING:
     from .notation import Notation
 
-# The letters of carries by direction, of values, of inputs, of unknowns, and of the step.
+# The letters of carries by direction, of values, of inputs, of common parts of a step, of
+# unknowns, and of the step.
 CARRIES = {
     False: ("h", "s", "u", "v", "w", "z", "p", "q", "r", "a", "b", "d", "e", "f", "g"),
     True: ("lambda", "mu", "nu", "xi", "rho", "sigma", "tau", "eta", "kappa", "zeta"),
 }
 VALUES_OF_STEPS = ("y", "z", "u", "v", "w", "p", "q", "r")
 INPUTS = ("x", "y", "z", "u", "v", "w")
+PARTS = ("a", "b", "d", "f", "g")
 UNKNOWNS = ("x", "y", "z", "u", "v", "w", "p", "q", "r")
 STEP = ("t", "s", "k", "j", "i", "l")
 
@@ -71,6 +76,8 @@ class Recurrences:
         self.notation = notation
         self._found: dict[object, RecurrenceNames] = {}
         self._taken: set[str] = set()
+        # The steps of the loops whose bodies are being written.
+        self._steps: list[str] = []
         self._count = 0
         self._fused: dict[Operand, Any] = {}
         self._solutions: dict[Solution, Form] = {}
@@ -128,10 +135,12 @@ class Recurrences:
             carries = [next(letters) for _ in loop.carries]
             letters = _free(VALUES_OF_STEPS, taken.union(carries))
             values = [next(letters) for _ in loop.values]
-            step = next(_free(STEP, taken))
+            step = next(_free(STEP, taken.union(self._steps)))
             self._taken.update(carries, values)
             self._found[node.group] = RecurrenceNames(carries, values, step)
+            self._steps.append(step)
             self._define(loop, self._found[node.group])
+            self._steps.pop()
         return self._found[node.group]
 
     def _define(self, loop: Recurrence, found: RecurrenceNames) -> None:
@@ -148,7 +157,8 @@ class Recurrences:
         for own in loop.inputs:
             names[own.symbol] = self._shown_as(self._entry(own.stacked, step), own.symbol)
         names.update((own.symbol, own.stacked) for own in loop.invariants)
-        outputs = substitute_all(loop.outputs, names)
+        outputs = self._with_named_parts(substitute_all(loop.outputs, names), step, names.values())
+        self.fuse([node for own in outputs for node in scans_in(own)])
         start = loop.length if loop.reverse else S.Zero
         whole = self.notation.finished
         for carry, name, new in zip(loop.carries, found.carries, outputs, strict=False):
@@ -160,6 +170,28 @@ class Recurrences:
             if value not in states:
                 self.pending.append((shown(name, step, value), whole(output)))
 
+    def _with_named_parts(
+        self, outputs: Sequence[Operand], step: Expr, changing: Iterable[Basic]
+    ) -> list[Operand]:
+        """Replace the common parts of the long formulas of a step by names, and define these."""
+        is_long = any(text_extent(output)[0] > tuning.LONG_PART for output in outputs)
+        if not is_long or not self.notation.where:
+            return [*outputs]
+        order = postorder(outputs)
+        repeated = repeated_nodes(order, (), {})
+        varying = {*depending(outputs, [step, *changing])}
+        known: dict[Basic, Basic] = {}
+        for node in order:
+            if node not in repeated or node not in varying or isinstance(node, Binder):
+                continue
+            name = next(_free(PARTS, self._taken | self.notation.reserved))
+            self._taken.add(name)
+            (built,) = replace_nodes([node], known)
+            form = _at(_named(name, (S.One, *shape_of(node))), step)
+            known[node] = self._shown_as(form, node)
+            self.pending.append((form, self.notation.finished(built)))
+        return replace_nodes(outputs, known)
+
     def _shown_as(self, form: Form, symbol: Operand) -> TensorSymbol:
         """Return a symbol that is shown as a form."""
         self._count += 1
@@ -170,7 +202,7 @@ class Recurrences:
     def _entry(self, stacked: Operand, step: Expr) -> Form:
         """Return the form of the entry of an input at a step."""
         if isinstance(stacked, TensorSymbol):
-            return _at(_named(stacked.name, stacked.shape), step)
+            return _at(self.notation.whole(stacked), step)
         if isinstance(stacked, Scan) and stacked.kind == VALUES:
             name, shift = self._values(stacked)
             return _at(_named(name, stacked.shape), step + (shift or 0))

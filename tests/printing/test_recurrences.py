@@ -63,3 +63,68 @@ def test_short_and_long_texts(e):
     for text in (str(e), sympy.srepr(e), se.latex(e), se.pretty(e)):
         assert text
         assert "carry 0" not in text or text.startswith("unflatten") or "BoundTensor" in text
+
+
+def layers(v, count):
+    for _ in range(count):
+        v = se.tanh(W @ v + v * v)
+    return v
+
+
+def test_loops_in_loops():
+    """Each loop has its own index; entries of what a step of the outer one gave have names."""
+
+    def outer(c, x):
+        last, _ = se.scan(lambda d, t: (se.tanh(W @ d) + x, None), c, length=n)
+        return last, last
+
+    _, states = se.scan(outer, h, X)
+    lines_of = lines(states)
+    assert r"s_{t + 1} & = u_{n}" in lines_of
+    assert r"\text{where } u_{k + 1} & = X_{t} + \tanh{\left(W u_{k} \right)}" in lines_of
+    assert r"u_{0} & = s_{t}" in lines_of
+    text = se.latex(se.gradient((states**2).sum(), W))
+    assert "shown" not in text
+    assert r"(u_{t})_{k}" in text
+    assert text.count("_{0} & = s_{t}") == 1
+
+
+def test_common_parts_of_a_step_have_names():
+    step = symbols("d")
+
+    def slope(c):
+        return se.tanh(W @ c)
+
+    def runge_kutta(c, x):
+        first = slope(c)
+        second = slope(c + step / 2 * first)
+        third = slope(c + step / 2 * second)
+        return c + step / 6 * (first + 2 * second + 2 * third + slope(c + step * third)), None
+
+    last, _ = se.scan(runge_kutta, h, X)
+    text = se.latex(last)
+    assert r"b_{t} & = \tanh{\left(W \left(s_{t} + \frac{d}{2} a_{t}\right) \right)}" in text
+    assert text.count(r"\tanh") == 5
+    assert se.latex(last, where=False).count(r"\tanh") > 5
+    # That of 50 layers would have 2^50 parts.
+    last, _ = se.scan(lambda c, x: (layers(c, 50) + x, None), h, X)
+    assert se.latex(se.gradient(last.sum(), h)).count(r"\tanh") < 60
+
+
+def test_texts_of_long_steps_evaluate_back():
+    y = layers(h, 3)
+
+    def outer(c, t):
+        last, _ = se.scan(lambda d, s: (layers(d * c * y, 50), None), c, length=n)
+        return layers(last, 50), layers(c, 50) * y
+
+    names = {name: getattr(se, name) for name in se.__all__}
+    names |= {"W": W, "X": X, "h": h, "T": T, "n": n}
+    a = symbols("a")
+    total, _ = se.scan(lambda c, t: (layers(c, 50).sum() * h, None), h, length=T)
+    scalar, _ = se.scan(lambda c, t: (sympy.sin(c + a) ** 9 + sympy.cos(c) ** a, None), a, length=T)
+    root = se.solution(lambda z: z - layers(z * y, 50), start=h)
+    for e in (*se.scan(outer, h, length=T), total, y * root, root, scalar):
+        text = str(e)
+        assert len(text) < 10_000
+        assert eval(text, {**vars(sympy), **names, "a": a}) is e
