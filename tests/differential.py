@@ -221,6 +221,7 @@ KINDS = {
     "lengths": (testing.programs(numbers=False), for_small_lengths),
     "given lengths": (PROGRAMS["lengths"], given_lengths),
     "three": (testing.programs(max_order=1, max_steps=5), of_order_three),
+    "loops": (testing.programs(kinds=[*testing.KINDS, *["loops"] * 10], max_steps=4), derivatives),
     "texts": (testing.programs(), texts),
     "texts of more": (PROGRAMS["more"], texts),
     "texts of scalars": (PROGRAMS["scalars"], texts),

@@ -78,6 +78,7 @@ class Program:
                 last, values = se.scan(inner, start, length=length, reverse=reverse)
                 pool.extend([last, values.sum()])
             new = tuple(expression(rng, pool, own, rng.randint(0, 2)) / 2 for own in shapes)
+            pool += 2 * [*new]
             values = tuple(
                 expression(rng, pool, rng.choice(SHAPES), rng.randint(0, 2))
                 for _ in range(rng.randint(0, 2))

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from .. import numpy as snp
-from ..operations import FUNCTIONS, logsumexp
-from . import choices as draws
+from ..operations import FUNCTIONS, logsumexp, scan
+from . import choices as draws, loops
 from .choices import Choices, Chosen, two_alike
 
 
 class Namespace:
-    """A library under NumPy's names, with SciPy's special functions and repeated output indices in
-    ``einsum``.
+    """A library under NumPy's names, with SciPy's special functions, repeated output indices in
+    ``einsum``, and loops.
 
     Parameters
     ==========
@@ -56,9 +56,36 @@ class Namespace:
         matrices = [delta for _, delta in deltas]
         return self.numpy.einsum(f"{','.join(terms)}->{unique}", *operands, *matrices)
 
+    def scan(
+        self,
+        step: Callable[[Any, Any], tuple[Any, Any]],
+        init: Any,
+        xs: Any = None,
+        length: Any = None,
+        reverse: bool = False,
+        *,
+        checkpoint: Any = None,
+    ) -> tuple[Any, Any]:
+        """Run a loop of one value a step, as :func:`sympy_einsum.scan` without checkpoints."""
+        count = length if xs is None else len(xs[0])
+        if not count:
+            entry = 0 if xs is None else [self.numpy.zeros(own.shape[1:]) for own in xs]
+            value = self.numpy.asarray(step(init, entry)[1])
+            return init, self.numpy.zeros((0, *value.shape))
+        carry, values = init, {}
+        for t in reversed(range(count)) if reverse else range(count):
+            carry, values[t] = step(carry, t if xs is None else [own[t] for own in xs])
+        return carry, self.numpy.stack([self.numpy.asarray(values[t]) for t in range(count)])
+
+
+class _Symbolic(Namespace):
+    """The namespace of expressions, whose loops stay loops."""
+
+    scan = staticmethod(scan)
+
 
 # The namespace in which every program is built.
-SYMBOLS = Namespace(
+SYMBOLS = _Symbolic(
     snp, SimpleNamespace(erf=FUNCTIONS["erf"], expit=FUNCTIONS["sigmoid"], logsumexp=logsumexp)
 )
 
@@ -248,6 +275,9 @@ _ROWS: dict[str, dict[str, tuple[Callable[..., Any], Callable[[Choices], Chosen]
         "matrix power": (
             lambda xp, v: xp.linalg.matrix_power(_invertible(xp, v) / 4, 3), draws.matrix
         ),
+    },
+    "loops": {
+        "scan": (lambda xp, *given: given[-1].run(xp, *given[:-1]), loops.loop),
     },
 }  # fmt: skip
 OPERATIONS = {

@@ -74,3 +74,23 @@ def test_derivatives(made):
 def test_tensors(x):
     assert x.name == "x"
     assert {*x.shape} <= {2, m}
+
+
+def test_loops_of_all_kinds():
+    """With one or two carries, inputs or the step's number, lengths 0 to 3 and symbols."""
+    loops = []
+
+    @given(testing.programs(kinds=["loops"], max_steps=2))
+    @settings(CONFIG, max_examples=60)
+    def drawn(made):
+        loops.extend(step.parameters[0] for step in made.steps)
+        value = evaluate(made.result, dict(zip(made.tensors, made.arrays(), strict=True)))
+        assert_close(value, made.run(testing.NUMPY, made.arrays())[-1], 1e-9)
+
+    drawn()
+    assert {loop.carries for loop in loops} == {1, 2}
+    assert {loop.inputs for loop in loops} == {0, 1, 2}
+    assert {loop.length for loop in loops if not loop.inputs} == {0, 1, 2, 3, None}
+    assert {loop.reverse for loop in loops} == {False, True}
+    assert {loop.checkpoint for loop in loops} == {None, "sqrt"}
+    assert {loop.result for loop in loops} == {None, 0, 1}
