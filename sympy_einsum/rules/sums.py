@@ -154,7 +154,9 @@ def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:
     if len(node.operands) > tuning.MAX_PAIRED_TERMS or not is_difference_of_rows(node):
         return None
     terms = [with_common_output(inlined_product(term)) for term in node.operands]
-    output = terms[0].output
+    output = tuple(range(node.order))
+    if any(term.output != output for term in terms):
+        return None
     factors = [
         [
             *[(own, ()) for own in Mul.make_args(scalar_product(term.scalars))],
@@ -172,10 +174,11 @@ def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:
         return None
     lengths = dict(zip(output, node.shape, strict=True))
     rests = []
-    for found in factors:
+    for term, found in zip(terms, factors, strict=True):
         for pair in common:
             found.remove(pair)
-        rests.append(contract([o for o, _ in found], [i for _, i in found], output, lengths))
+        operands, labels = [o for o, _ in found], [i for _, i in found]
+        rests.append(contract(operands, labels, output, term.lengths))
     return contract(
         [tensor_sum(rests), *[own for own, _ in common]],
         [output, *[labels for _, labels in common]],

@@ -4,6 +4,7 @@ with jitter that amplifies rounding errors."""
 import mpmath
 import numpy as np
 import pytest
+from oracles import assert_close
 from sympy import Rational, exp, lambdify, sqrt, symbols
 
 import sympy_einsum as se
@@ -260,3 +261,16 @@ def test_gradients_are_as_short_as_a_textbook_has_them():
     total = (weights * kernel(X, 3, "1e-30")).sum()
     assert "sqrt(3)*sqrt" in str(total)
     assert "masked" not in str(se.gradient(total, X))
+
+
+def test_differences_of_scaled_products():
+    """The common factor of s (A v)_i - s (A v)_j is taken out of products with sums."""
+    A, v = se.TensorSymbol("A", n, d), se.TensorSymbol("v", d)
+    rows = scale * (A @ v)
+    steps = rows[:, None] - rows[None, :]
+    slope = se.gradient((weights * se.sin(steps)).sum(), scale)
+    data, factors = rng.normal(size=(4, 3)), rng.normal(size=3)
+    own = data @ factors
+    steps = own[:, None] - own[None]
+    found = se.lambdify([A, v, weights, scale], slope)(data, factors, WEIGHTS, 0.7)
+    assert_close(found, (WEIGHTS * np.cos(0.7 * steps) * steps).sum())

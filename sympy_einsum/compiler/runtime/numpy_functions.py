@@ -7,7 +7,7 @@ import numpy as np
 
 def sigmoid(z):
     """Return 1 / (1 + exp(-z)); a sum that overflows has the reciprocal 0."""
-    if z.size < 100:
+    if np.size(z) < 100:
         return np.exp(-np.logaddexp(0, -z))
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-z))
@@ -21,6 +21,6 @@ def sigmoid_slope(z):
 
 def softplus(z):
     """Return log(1 + exp(z)) without overflow."""
-    if z.size < 100:
+    if np.size(z) < 100:
         return np.logaddexp(0, z)
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))

@@ -126,6 +126,8 @@ def test_numbers_by_conditions():
 def test_functions_of_few_and_many_entries(name, function, count):
     x = np.resize(np.array([-800.0, 0.0, 3.0, -3.0, 1e-9, 800.0]), count)
     assert_allclose(helper(name)(x), function(x), rtol=1e-14, atol=1e-320)
+    # Scalars among the arguments of generated code stay numbers of Python.
+    assert_allclose(helper(name)(-0.7), function(-0.7), rtol=1e-14)
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
