@@ -8,8 +8,9 @@ of the values,
     w̄ = Σ_t (∂f/∂w)' λ_(t+1) + (∂g/∂w)' ȳ_t.
 
 From the loop forward the adjoint loop reads carries, and the results of functions and
-contractions that it would compute again. Sums over the steps w̄ are products of all steps at once
-where their factors are smaller than the terms.
+contractions that it would compute again; and other results instead of carries, if these have as
+many entries. Sums over the steps w̄ are products of all steps at once where their factors are
+smaller than the terms.
 
 References
 ==========
@@ -172,14 +173,24 @@ class _Adjoint:
         for root in pulled:
             postorder([root], below)
         pulled = replace_nodes(pulled, stored)
-        used = {*depending(pulled, {*steps, *after.values(), *stored.values()})}
-        read: dict[Basic, Operand] = {
-            carry.symbol: carry.symbol for carry in loop.carries if carry.symbol in used
-        }
-        read |= {symbol: new for new, symbol in after.items() if symbol in used}
         # The loop forward knows the next values of carries as expressions.
         known_forward = replace_nodes([*stored], {symbol: new for new, symbol in after.items()})
+        read: dict[Basic, Operand] = {own.symbol: own.symbol for own in loop.carries}
+        read |= {symbol: new for new, symbol in after.items()}
         read |= dict(zip(stored.values(), known_forward, strict=True))
+        if not loop.recomputes:
+            results = [*postorder(loop.outputs)]
+            names = replace_nodes(replace_nodes(results, after), stored)
+            result_of = dict(zip(names, results, strict=True))
+            cotangents = {*self.inputs, *self._adjoints()}
+            instead = {
+                node: BoundTensor("stored", len(stored) + k, level, shape_of(node))
+                for k, node in enumerate(_read_instead(pulled, result_of, read, cotangents))
+            }
+            pulled = replace_nodes(pulled, instead)
+            read |= {symbol: result_of[node] for node, symbol in instead.items()}
+        used = {*depending(pulled, {*steps, *read})}
+        read = {symbol: value for symbol, value in read.items() if symbol in used}
         values = list(dict.fromkeys([*loop.values, *read.values()]))
         forward = loop._replace(values=tuple(values))
         for symbol, value in read.items():
@@ -250,6 +261,34 @@ class _Adjoint:
                     parts.append(back.result(LAST, places[number]))
                 found[number] = total_of([Zeros(*self.outer, *shape_of(symbol)), *parts])
         return found
+
+
+def _read_instead(
+    pulled: Sequence[Operand],
+    results: Collection[Basic],
+    read: Collection[Basic],
+    cotangents: Collection[Basic],
+) -> list[Operand]:
+    """Return the results of the loop forward that the step back reads instead of some of the
+    values ``read``: they have no more entries, and needn't be computed again."""
+    changing = {*depending(pulled, read)}
+    backward = {*depending(pulled, cotangents)}
+    found: dict[Operand, None] = {}
+    needed: set[Basic] = set()
+
+    def below(node: Basic) -> Sequence[Basic]:
+        if node in read:
+            needed.add(node)
+        elif node in results and node in changing and node not in backward:
+            found[node] = None
+            return ()
+        return children(node)
+
+    postorder(pulled, below)
+    spared = [own for own in read if own in changing and own not in needed]
+    chosen = [node for node in found if node in {*depending([*found], spared)}]
+    entries = [sum(nominal_size(shape_of(own)) for own in group) for group in (chosen, spared)]
+    return chosen if entries[0] <= entries[1] else []
 
 
 class _Term(NamedTuple):

@@ -133,6 +133,35 @@ def test_a_carry_is_read_where_it_is_needed_only():
     assert not [node for node in gradient.operands if isinstance(node, se.Scan)]
 
 
+def test_results_of_the_loop_forward_are_read_instead_of_carries():
+    """A leapfrog step: speeds are multiplied by the differences, which needn't be computed again
+    from the positions."""
+    before, now, speeds = (se.TensorSymbol(name, n) for name in ("before", "now", "speeds"))
+
+    def leap(carry, x):
+        before, now = carry
+        differences = se.roll(now, 1) - 2 * now
+        return (now, 2 * now - before + speeds * differences + x), None
+
+    ((_, last), _) = se.scan(leap, (before, now), X)
+    gradient = se.gradient((last**2).sum(), speeds)
+    forward = [
+        node.loop.values
+        for node in postorder([gradient])
+        if isinstance(node, se.Scan) and node.kind == "values"
+    ]
+    ((value,),) = forward
+    assert value.shape == (n,)
+    assert value not in {carry.symbol for carry in last.loop.carries}
+    normal = np.random.default_rng(3).standard_normal
+    data = [normal(3), normal(3), normal(3), normal((4, 3))]
+    lengths = {n: 3, T: 4}
+    own = [s.subs(lengths) for s in (before, now, speeds, X)]
+    plain = se.gradient((se.unroll(last.subs(lengths)) ** 2).sum(), own[2])
+    expected = se.lambdify(own, plain)(*data)
+    assert_close(se.lambdify([before, now, speeds, X], gradient)(*data), expected)
+
+
 def test_entries_at_the_step_are_slices():
     """Read a tensor that a step indexes by its number as an input: no sum of unit vectors."""
     A, c = se.TensorSymbol("A", n, m), se.TensorSymbol("c", m)

@@ -139,7 +139,7 @@ class Writer:
             if op == "solution":
                 steps.append(self._equation(number, params[0]))
             over, code = self._select(number, op, inputs, params)
-            is_name = op == "argument" and isinstance(code, ast.Name)
+            is_name = op in ("argument", "writable") and isinstance(code, ast.Name)
             is_inside = number in self._inside and len(printed(code)) <= tuning.MAX_INLINED_CODE
             if not is_name and not is_inside:
                 count += 1
