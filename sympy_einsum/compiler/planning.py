@@ -21,6 +21,7 @@ from ..rules import (
     hoist_inputs,
     lift_deltas,
     push_slices_down,
+    sum_stored_values,
 )
 from .ir.instruction_rules import Instruction
 from .ir.plans import Plan, plan_cost, without_dead_code
@@ -67,7 +68,8 @@ class Prepared(NamedTuple):
 
 def prepare(exprs: Sequence[Operand]) -> Prepared:
     """Bring expressions into the forms that plans are made from."""
-    given = push_slices_down(lift_deltas(by_diagonals(hoist_inputs(fuse_loops(exprs)))))
+    loops = hoist_inputs(fuse_loops(sum_stored_values(fuse_loops(exprs))))
+    given = push_slices_down(lift_deltas(by_diagonals(loops)))
     apart = distribute_scalar_contractions(given)
     return Prepared([given] if apart is given else [given, apart])
 

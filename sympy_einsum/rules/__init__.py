@@ -10,7 +10,7 @@ from .expansion import (
     over as over,
     symbols_outside as symbols_outside,
 )
-from .loop_hoisting import hoist_inputs as hoist_inputs
+from .loop_hoisting import hoist_inputs as hoist_inputs, sum_stored_values as sum_stored_values
 from .low_rank import by_low_rank as by_low_rank
 from .matrices import cofactors_as_inverse as cofactors_as_inverse
 from .normal_form import (

@@ -1,25 +1,30 @@
-"""Hoist the part of a step that depends on inputs alone: compute it for all steps at once."""
+"""Hoist out of loops: compute for all steps at once the parts of a step that depend on inputs
+alone, before the loop, and sums of values that are stored, behind it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sympy import Basic
 
 from ..contraction_order import nominal_size
 from ..core import children, postorder, transform, tuning
 from ..expressions import (
+    VALUES,
     BoundTensor,
     Operand,
     Recurrence,
     Scan,
     ScanInput,
+    TensorAdd,
     View,
+    contract,
     depending,
     over_batch,
     rebuild,
     replace_nodes,
     shape_of,
+    total_of,
 )
 
 
@@ -56,28 +61,108 @@ def _hoisted(loop: Recurrence) -> Recurrence:
     room = tuning.MAX_HOISTED_ENTRIES * _size(*entries, *carries)
     known: dict[Basic, Operand] = {own.symbol: own.stacked for own in loop.invariants}
     found: dict[Operand, ScanInput] = {}
+    parts: dict[Basic, Operand] = {}
 
-    def below(node: Basic) -> Sequence[Basic]:
-        if node in on_carries:
-            return children(node)
-        if node not in on_entries or node in entries or node in found:
-            return ()
+    def is_hoisted(node: Operand) -> bool:
+        """Add the batch of an expression to the inputs, if there is one and it isn't large."""
+        if node in found:
+            return True
         is_small = not isinstance(node, View) and _size(node) <= room
         batch = over_batch(node, entries, loop.length) if is_small else None
         if batch is None:
-            return children(node)
+            return False
         (stacked,) = replace_nodes([batch], known)
         number = len(loop.inputs) + len(found)
         symbol = BoundTensor("input", number, loop.level, shape_of(node))
         found[node] = ScanInput(symbol, stacked)
-        return ()
+        return True
+
+    def below(node: Basic) -> Sequence[Basic]:
+        if node in on_carries:
+            part = _part_of_inputs(node, on_entries, on_carries, entries)
+            if part is not None and is_hoisted(part):
+                parts[node] = part
+                return [own for own in children(node) if own in on_carries]
+            return children(node)
+        if node not in on_entries or node in entries or is_hoisted(node):
+            return ()
+        return children(node)
 
     postorder(loop.outputs, below)
     if not found:
         return loop
-    outputs = replace_nodes(loop.outputs, {node: own.symbol for node, own in found.items()})
+
+    def replaced(node: Operand, operands: tuple[Operand, ...]) -> Operand:
+        if node in found:
+            return found[node].symbol
+        if node in parts:
+            pairs = zip(children(node), operands, strict=True)
+            rest = [new for own, new in pairs if own in on_carries]
+            return total_of([*rest, found[parts[node]].symbol])
+        return rebuild(node, operands)
+
+    outputs = transform(loop.outputs, replaced)
     more = loop._replace(inputs=(*loop.inputs, *found.values()))
     return more.with_outputs(replace_nodes(outputs, known))
+
+
+def _part_of_inputs(
+    node: Basic,
+    on_entries: Collection[Basic],
+    on_carries: Collection[Basic],
+    entries: Collection[Basic],
+) -> Operand | None:
+    """Return the part of a sum that no carry changes, if some of it has to be computed."""
+    if not isinstance(node, TensorAdd):
+        return None
+    part = [own for own in node.operands if own not in on_carries]
+    is_computed = any(own in on_entries and own not in entries for own in part)
+    return total_of(part) if is_computed and len(part) > 1 else None
+
+
+def sum_stored_values(exprs: Sequence[Operand]) -> list[Operand]:
+    """Replace carries to which each step adds a value that is stored by sums of these values.
+
+    >>> import sympy_einsum as se
+    >>> X = se.TensorSymbol("X", 9, 3)
+    >>> step = lambda c, x: ((se.sin(c[0] + x), c[1] + se.sin(c[0] + x)), se.sin(c[0] + x))
+    >>> (_, total), values = se.scan(step, (X[0], X[1]), X)
+    >>> sum_stored_values([total, values])[0] == X[1] + values.sum(axis=0)
+    True
+    """
+    stored: dict[object, dict[Operand, Scan]] = {}
+    for node in postorder(exprs):
+        if isinstance(node, Scan) and node.kind == VALUES:
+            stored.setdefault(node.group, {})[node.loop.values[node.place]] = node
+
+    def visit(node: Operand, operands: tuple[Operand, ...]) -> Operand:
+        total = _stored_summand(node, stored) if isinstance(node, Scan) else None
+        if total is None:
+            return rebuild(node, operands) if operands else node
+        init = operands[node.place]
+        labels = range(1 + len(shape_of(init)))
+        lengths = dict(enumerate((node.length, *shape_of(init))))
+        return total_of(
+            [init, contract((rebuild(total, operands),), (labels,), labels[1:], lengths)]
+        )
+
+    return transform(exprs, visit)
+
+
+def _stored_summand(node: Scan, stored: Mapping[object, Mapping[Operand, Scan]]) -> Scan | None:
+    """Return the values of what each step adds to a carry, if they are stored and nothing else
+    needs the carry."""
+    loop = node.loop
+    if node.kind == VALUES:
+        return None
+    carry = loop.carries[node.place]
+    if not isinstance(carry.new, TensorAdd) or carry.symbol not in carry.new.operands:
+        return None
+    summand = total_of([own for own in carry.new.operands if own is not carry.symbol])
+    others = [own.new for own in loop.carries if own is not carry]
+    if carry.symbol in {*postorder([summand, *others, *loop.values])}:
+        return None
+    return stored.get(node.group, {}).get(summand)
 
 
 def _size(*nodes: Basic) -> int:

@@ -7,7 +7,7 @@ from oracles import assert_close
 from sympy import Symbol, symbols
 
 import sympy_einsum as se
-from sympy_einsum.rules import hoist_inputs, normal_form
+from sympy_einsum.rules import hoist_inputs, normal_form, sum_stored_values
 
 T, n = symbols("T n", integer=True, positive=True)
 s = Symbol("s")
@@ -70,3 +70,44 @@ def test_large_parts_stay_in_the_loop():
     """All pairs of entries of an input are more than it is worth to keep for every step."""
     last, _ = se.scan(lambda c, x: (se.tanh(c + se.sin(x[:, None] * x[None, :]) @ c), None), h, X)
     assert hoist_inputs([last])[0] is last
+
+
+def test_the_part_of_a_sum_that_no_carry_changes_is_computed_before_the_loop():
+    b = se.TensorSymbol("b", n)
+    last, _ = se.scan(lambda c, x: (se.tanh(W @ c + W @ x + b), None), h, X)
+    (hoisted,) = hoist_inputs([last])
+    (own,) = hoisted.loop.inputs
+    assert se.equal(own.stacked, X @ W.T + b[None, :])
+    data = np.random.default_rng(3).standard_normal
+    given = data((3, 3)), data((4, 3)), data(3), data(3)
+    f, g = (se.lambdify([W, X, h, b], e) for e in (last, hoisted))
+    assert_close(f(*given), g(*given))
+    # Nothing but a sum: each step adds.
+    plain, _ = se.scan(lambda c, x: (se.tanh(W @ c + x + b), None), h, X)
+    assert hoist_inputs([plain]) == [plain]
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_sums_of_stored_values_need_no_carry(steps):
+    def step(carry, x):
+        c, total = carry
+        new = se.tanh(W @ c + x)
+        return (new, total + new), new
+
+    (_, total), values = se.scan(step, (h, 2 * h), X)
+    summed = sum_stored_values([total, values])[0]
+    assert summed == 2 * h + values.sum(axis=0)
+    data = np.random.default_rng(4).standard_normal
+    given = data((3, 3)), data((steps, 3)), data(3)
+    f, g = (se.lambdify([W, X, h], e) for e in (total, [summed, values]))
+    assert_close(f(*given), g(*given)[0])
+    assert f.source.count("empty") == 0
+
+
+def test_carries_that_others_need_stay():
+    def step(carry, x):
+        c, total = carry
+        return (se.tanh(c + total), total + x), x * c
+
+    (_, total), values = se.scan(step, (h, h), X)
+    assert sum_stored_values([total, values]) == [total, values]
