@@ -130,12 +130,12 @@ class Recurrences:
     def _recurrence(self, node: Scan) -> RecurrenceNames:
         if node.group not in self._found:
             loop = node.loop
-            taken = self._taken | self.notation.reserved | _shown_in(loop)
+            taken = self._taken.union(self._steps, self.notation.reserved, _shown_in(loop))
             letters = _free(CARRIES[loop.reverse], taken)
             carries = [next(letters) for _ in loop.carries]
             letters = _free(VALUES_OF_STEPS, taken.union(carries))
             values = [next(letters) for _ in loop.values]
-            step = next(_free(STEP, taken.union(self._steps)))
+            step = next(_free(STEP, taken.union(carries, values)))
             self._taken.update(carries, values)
             self._found[node.group] = RecurrenceNames(carries, values, step)
             self._steps.append(step)

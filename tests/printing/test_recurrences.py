@@ -89,6 +89,17 @@ def test_loops_in_loops():
     assert text.count("_{0} & = s_{t}") == 1
 
 
+def test_the_index_of_a_loop_is_no_name_of_a_tensor():
+    """The letter s is a carry's and would be that of the inner step too."""
+    y = se.TensorSymbol("y", n)
+    last, _ = se.scan(
+        lambda c, t: (se.scan(lambda d, t: (se.tanh(W @ d), None), c, length=n)[0], None),
+        y,
+        length=T,
+    )
+    assert r"s_{k + 1} & = \tanh{\left(W s_{k} \right)}" in se.latex(last)
+
+
 def test_common_parts_of_a_step_have_names():
     step = symbols("d")
 
