@@ -12,6 +12,8 @@ TYPED = {**vars(sympy), **vars(se)}
 
 def assert_same_value(one, two):
     """Check that an object is the same, or has the same entries."""
+    # Numbers are those of Python where a text is a fraction.
+    one, two = map(sympy.sympify, (one, two))
     if one is two or one == two:
         return
     assert getattr(one, "shape", ()) == getattr(two, "shape", ())

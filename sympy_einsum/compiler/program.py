@@ -210,7 +210,7 @@ class Compilation:
         reuse = reuse and not self.backend.is_complex
         rows = in_row_blocks(plan) if reuse and in_blocks and self.backend.in_blocks else None
         plan = rows.plan if rows else plan
-        reused = overwritten(plan) if reuse and self.backend.overwrites else {}
+        reused = overwritten(plan) if reuse and self.backend.overwrites else None
         body = function_body(self.signature, plan, self.layout, reused, careful, rows)
         body.constants.update({**self.backend.namespace, **self.backend.functions.used})
         return body

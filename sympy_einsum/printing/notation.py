@@ -149,7 +149,7 @@ class Notation:
         """Return the form of a tensor that need not occur in the expression, such as a block."""
         for node in postorder([root], self._below):
             if node not in self._wholes:
-                self._wholes[node] = self._whole(node)
+                self._wholes[node] = self._levelled(node)
         return self._wholes[root]
 
     def joined_tensors(self, node: TensorAdd) -> Call | CrossProducts | None:
@@ -217,9 +217,7 @@ class Notation:
         for node in nodes:
             if node in self._wholes:
                 continue
-            form = self._whole(node)
-            if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
-                _levels[node] = form.level
+            form = self._levelled(node)
             is_big = form.size > tuning.LONG_PART or form.depth > tuning.DEEP_PART
             if abbreviation is not None and abbreviation.names(node, is_big):
                 form = self._name(node, form)
@@ -231,6 +229,13 @@ class Notation:
             return ()
         made = self.joined_tensors(node) if isinstance(node, TensorAdd) else None
         return children(node) if made is None else made.tensors
+
+    def _levelled(self, node: Basic) -> Form:
+        """Return the form of a node; that of a scalar tells its precedence."""
+        form = self._whole(node)
+        if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
+            _levels[node] = form.level
+        return form
 
     def _whole(self, node: Basic) -> Form:
         return self._readable(node) if isinstance(node, TensorExpr) else self.stock(node)

@@ -137,6 +137,16 @@ def test_a_first_carry_is_not_written_over_where_there_are_no_steps():
         assert_close(one, other)
 
 
+def test_integers_are_not_written_over():
+    """A function of integers gives no integers; the first step's operands aren't written over."""
+    last, _ = se.scan(lambda c, x: (se.tanh(c + W @ x), None), h, X)
+    whole = [np.arange(9).reshape(3, 3) - 4, np.arange(12).reshape(4, 3) - 6, np.arange(3)]
+    expected = whole[2]
+    for row in whole[1]:
+        expected = np.tanh(expected + whole[0] @ row)
+    assert_close(se.lambdify([W, X, h], last)(*whole), expected)
+
+
 def test_types_of_numbers_are_kept():
     single = [own.astype(np.float32) for own in data(4)]
     for one, other in zip(se.lambdify([W, X, h], OUTPUTS)(*single), by_hand(*data(4)), strict=True):

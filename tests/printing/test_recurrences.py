@@ -139,3 +139,12 @@ def test_texts_of_long_steps_evaluate_back():
         text = str(e)
         assert len(text) < 10_000
         assert eval(text, {**vars(sympy), **names, "a": a}) is e
+
+
+def test_scalars_in_steps_have_precedences():
+    """SymPy asks for that of a loop in a text, and for that of a mean in its step in a formula."""
+    x = se.TensorSymbol("x", ())
+    last, _ = se.scan(lambda c, t: (c * se.sin(t.mean()), None), x, X)
+    assert str(x * X.sum() * last).count("scan") == 1
+    formula = se.latex(x * X.sum() * last)
+    assert r"\sin{\left(\frac{\mathbf{1}^{\top} X_{t}}{n} \right)}" in formula

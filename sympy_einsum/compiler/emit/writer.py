@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,14 +70,15 @@ class Writer:
         names: Mapping[Expr, str],
         backend: Backend,
         prefix: str = "t",
-        reuse: Mapping[int, int] = MappingProxyType({}),
+        reuse: Mapping[int, int] | None = None,
         careful: bool = False,
         lengths: Collection[Expr] = (),
         named: Collection[int] = (),
     ):
         self.plan = plan
         self.lengths = lengths
-        self.reuse = reuse
+        self.overwrites = reuse is not None
+        self.reuse = reuse or {}
         self.names = names
         self.backend = backend
         self.prefix = prefix
@@ -305,10 +305,10 @@ class Writer:
         self, body: ScanBody | EquationBody, names: Mapping[Expr, str]
     ) -> tuple[list[ast.stmt], list[Code]]:
         """The statements of a step, and the code of its outputs."""
-        overwrites = self.backend.overwrites and not self.backend.is_read_back
+        overwrites = self.overwrites and not self.backend.is_read_back
         inner = Writer(
             *(body.plan, {**self.names, **names}, self.backend, f"{self.inner_prefix}u"),
-            reuse=overwritten(body.plan) if overwrites else {},
+            reuse=overwritten(body.plan) if overwrites else None,
             careful=self.careful,
             lengths=self.lengths,
         )
@@ -503,13 +503,13 @@ def function_body(
     signature: Signature,
     plan: Plan,
     layout: Callable[[Sequence[Code]], Code],
-    reuse: Mapping[int, int],
+    reuse: Mapping[int, int] | None,
     careful: bool = False,
     rows: RowBlocks | None = None,
 ) -> Body:
     """Return the body of a function that computes a plan, writing over operands where ``reuse``
-    says; a careful one computes with the library's numbers, for which division by zero is no error.
-    With ``rows`` many rows are processed in blocks."""
+    says, or nowhere, in loops either; a careful one computes with the library's numbers, for which
+    division by zero is no error. With ``rows`` many rows are processed in blocks."""
     backend = signature.backend
     writer = Writer(
         *(plan, signature.names, backend),
