@@ -224,6 +224,235 @@ def descent_data(steps: int, size: int) -> list[Any]:
     return [np.full(steps, 0.1), A / size**0.5, y, first]
 
 
+# --- the likelihood of a hidden Markov model -----------------------------------------------------
+
+S, p = se.TensorSymbol("S", n, n, nonnegative=True), se.TensorSymbol("p", n, nonnegative=True)
+E = se.TensorSymbol("E", T, n, nonnegative=True)
+
+
+def hidden_markov(xp: Any, S: Any, E: Any, p: Any, scan: Any = scanned) -> Any:
+    """Return the log-likelihood by the forward algorithm, normalized at each step."""
+
+    def step(weights: Any, row: Any) -> Any:
+        new = (weights @ S) * row
+        total = new.sum()
+        return new / total, xp.log(total)
+
+    return scan(xp, step, p, E)[1].sum()
+
+
+def hidden_markov_gradient(S: Any, E: Any, p: Any) -> Any:
+    steps, size = E.shape
+    weights, moved = np.empty((steps + 1, size)), np.empty((steps, size))
+    totals = np.empty(steps)
+    weights[0] = p
+    for t in range(steps):
+        moved[t] = weights[t].dot(S)
+        new = moved[t] * E[t]
+        totals[t] = new.sum()
+        weights[t + 1] = new / totals[t]
+    adjoint, back = np.zeros(size), np.empty((steps, size))
+    for t in range(steps - 1, -1, -1):
+        back[t] = (adjoint - adjoint.dot(weights[t + 1]) + 1) / totals[t]
+        adjoint = S.dot(back[t] * E[t])
+    by_entries = back * moved
+    np.multiply(back, E, out=back)
+    return np.log(totals).sum(), weights[:-1].T.dot(back), by_entries
+
+
+def hidden_markov_data(steps: int, size: int) -> list[Any]:
+    S, E, p = map(np.exp, normal((size, size), (steps, size), (size,)))
+    return [S / S.sum(axis=1, keepdims=True), E, p / p.sum()]
+
+
+# --- the likelihood of a Kalman filter -----------------------------------------------------------
+
+k = symbols("k", integer=True, positive=True)
+F, Q = se.TensorSymbol("F", n, n), se.TensorSymbol("Q", n, n, symmetric=True)
+H, R = se.TensorSymbol("H", k, n), se.TensorSymbol("R", k, k, symmetric=True)
+Y, start_mean = se.TensorSymbol("Y", T, k), se.TensorSymbol("start_mean", n)
+start_cov = se.TensorSymbol("start_cov", n, n, symmetric=True)
+
+
+def kalman(
+    xp: Any, F: Any, Q: Any, H: Any, R: Any, Y: Any, mean: Any, cov: Any, scan: Any = scanned
+) -> Any:
+    """Return twice the negative log-likelihood of observations, without its constant."""
+
+    def step(carry: Any, y: Any) -> Any:
+        mean, cov = carry
+        mean, cov = F @ mean, F @ cov @ F.T + Q
+        residual, spread = y - H @ mean, H @ cov @ H.T + R
+        inverse = xp.linalg.inv(spread)
+        gain = cov @ H.T @ inverse
+        term = xp.linalg.slogdet(spread)[1] + residual @ inverse @ residual
+        return (mean + gain @ residual, cov - gain @ H @ cov), term
+
+    return scan(xp, step, (mean, cov), Y)[1].sum()
+
+
+def kalman_gradient(F: Any, Q: Any, H: Any, R: Any, Y: Any, mean: Any, cov: Any) -> Any:
+    kept, value = [], 0.0
+    for y in Y:
+        before, cov_before = mean, cov
+        mean, cov = F.dot(mean), F.dot(cov).dot(F.T) + Q
+        residual, spread = y - H.dot(mean), H.dot(cov).dot(H.T) + R
+        inverse = np.linalg.inv(spread)
+        weighed, across = inverse.dot(residual), H.dot(cov)
+        kept.append((before, cov_before, residual, inverse, weighed, across))
+        value += np.linalg.slogdet(spread)[1] + residual.dot(weighed)
+        mean = mean + weighed.dot(across)
+        cov = cov - across.T.dot(inverse.dot(across))
+    by_F = np.zeros_like(F)
+    mean_bar, cov_bar = np.zeros_like(mean), np.zeros_like(cov)
+    for before, cov_before, residual, inverse, weighed, across in reversed(kept):
+        projected = inverse.dot(across)
+        half = cov_bar.dot(across.T).dot(inverse).dot(H)
+        inverse_bar = np.outer(across.dot(mean_bar) + residual, residual)
+        inverse_bar -= across.dot(cov_bar).dot(across.T)
+        spread_bar = inverse - inverse.dot(inverse_bar).dot(inverse)
+        residual_bar = projected.dot(mean_bar) + 2 * weighed
+        cov_bar = cov_bar - half - half.T + H.T.dot(spread_bar).dot(H)
+        cov_bar += np.outer(mean_bar, weighed.dot(H))
+        cov_bar = (cov_bar + cov_bar.T) / 2
+        mean_bar = mean_bar - residual_bar.dot(H)
+        by_F += np.outer(mean_bar, before) + 2 * cov_bar.dot(F).dot(cov_before)
+        mean_bar, cov_bar = mean_bar.dot(F), F.T.dot(cov_bar).dot(F)
+    return value, by_F
+
+
+def kalman_data(steps: int, size: int) -> list[Any]:
+    count = max(1, size // 3)
+    F, H, Y, mean = normal((size, size), (count, size), (steps, count), (size,))
+    return [F / (2 * size**0.5), np.eye(size), H, np.eye(count), Y, mean, np.eye(size)]
+
+
+# --- an ordinary differential equation by Runge-Kutta's method -----------------------------------
+
+sigma, rho, beta, pace = symbols("sigma rho beta pace", positive=True)
+times = se.TensorSymbol("times", T)
+x0, y0, z0 = (se.TensorSymbol(name, n) for name in ("x0", "y0", "z0"))
+
+
+def lorenz(
+    xp: Any, sigma: Any, rho: Any, beta: Any, pace: Any, x0: Any, y0: Any, z0: Any, times: Any,
+    scan: Any = scanned,
+) -> Any:  # fmt: skip
+    """Return the squared distance from the origin of some trajectories of Lorenz' equations."""
+
+    def rates(state: Any) -> Any:
+        x, y, z = state
+        return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+
+    def moved(state: Any, rates: Any, factor: Any) -> Any:
+        return tuple([own + factor * rate for own, rate in zip(state, rates, strict=True)])
+
+    def step(state: Any, _: Any) -> Any:
+        first = rates(state)
+        second = rates(moved(state, first, pace / 2))
+        third = rates(moved(state, second, pace / 2))
+        fourth = rates(moved(state, third, pace))
+        state = moved(moved(state, first, pace / 6), second, pace / 3)
+        return moved(moved(state, third, pace / 3), fourth, pace / 6), None
+
+    last, _ = scan(xp, step, (x0, y0, z0), times)
+    return sum([(own**2).sum() for own in last])
+
+
+def lorenz_gradient(
+    sigma: Any, rho: Any, beta: Any, pace: Any, x0: Any, y0: Any, z0: Any, times: Any
+) -> Any:
+    def rates(x: Any, y: Any, z: Any) -> Any:
+        return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+
+    def moved(state: Any, rates: Any, factor: Any) -> Any:
+        return [own + factor * rate for own, rate in zip(state, rates, strict=True)]
+
+    state: Any = (x0, y0, z0)
+    kept = []
+    for _ in times:
+        stages, slopes = [state], [rates(*state)]
+        for factor in (pace / 2, pace / 2, pace):
+            stages.append(moved(state, slopes[-1], factor))
+            slopes.append(rates(*stages[-1]))
+        kept.append(stages)
+        state = [
+            own + pace / 6 * (a + 2 * (b + c) + d)
+            for own, a, b, c, d in zip(state, *slopes, strict=True)
+        ]
+    value = sum(own.dot(own) for own in state)
+    adjoint: Any = [2 * own for own in state]
+    by = np.zeros(3)
+    for stages in reversed(kept):
+        total, below = adjoint, None
+        for number, weight, factor in ((3, 6, 0), (2, 3, 1), (1, 3, 2), (0, 6, 2)):
+            x, y, z = stages[number]
+            a, b, c = [pace / weight * own for own in adjoint]
+            if below is not None:
+                part = pace / factor
+                a, b, c = a + part * below[0], b + part * below[1], c + part * below[2]
+            by += (y - x).dot(a), x.dot(b), -z.dot(c)
+            below = (rho - z) * b + y * c - sigma * a, sigma * a - b + x * c, -x * b - beta * c
+            total = [own + more for own, more in zip(total, below, strict=True)]
+        adjoint = total
+    return value, *by
+
+
+def lorenz_data(steps: int, size: int) -> list[Any]:
+    return [10.0, 28.0, 8 / 3, 0.001, *normal((size,), (size,), (size,)), np.zeros(steps)]
+
+
+# --- a wave on a torus ---------------------------------------------------------------------------
+
+speeds2, before2, now2 = (se.TensorSymbol(name, n, n) for name in ("speeds", "before", "now"))
+
+
+def torus(xp: Any, speeds: Any, before: Any, now: Any, sources: Any, scan: Any = scanned) -> Any:
+    """Return the squared amplitude at the end of a leapfrog scheme in two dimensions."""
+
+    def step(carry: Any, source: Any) -> Any:
+        before, now = carry
+        bend = -4 * now + xp.roll(now, 1, 0) + xp.roll(now, -1, 0)
+        bend = bend + xp.roll(now, 1, 1) + xp.roll(now, -1, 1)
+        return (now, 2 * now - before + speeds * bend + source), None
+
+    (_, last), _ = scan(xp, step, (before, now), sources)
+    return (last**2).sum()
+
+
+def _add_neighbours(total: Any, own: Any) -> None:
+    """Add the four neighbours of each entry of a matrix whose edges meet."""
+    total[1:] += own[:-1]
+    total[0] += own[-1]
+    total[:-1] += own[1:]
+    total[-1] += own[0]
+    total[:, 1:] += own[:, :-1]
+    total[:, 0] += own[:, -1]
+    total[:, :-1] += own[:, 1:]
+    total[:, -1] += own[:, 0]
+
+
+def torus_gradient(speeds: Any, before: Any, now: Any, sources: Any) -> Any:
+    bends = np.empty((len(sources), *now.shape))
+    for bend, source in zip(bends, sources, strict=True):
+        np.multiply(now, -4, out=bend)
+        _add_neighbours(bend, now)
+        before, now = now, 2 * now - before + speeds * bend + source
+    total, later, adjoint = np.zeros_like(now), np.zeros_like(now), 2 * now
+    for bend in bends[::-1]:
+        total += bend * adjoint
+        moved = speeds * adjoint
+        back = 2 * adjoint - later - 4 * moved
+        _add_neighbours(back, moved)
+        later, adjoint = adjoint, back
+    return now.ravel().dot(now.ravel()), total
+
+
+def torus_data(steps: int, size: int) -> list[Any]:
+    speeds, before, now, sources = normal((size, size), (size, size), (size, size), (steps,))
+    return [0.05 + 0.05 * np.abs(np.tanh(speeds)), before, now, sources / steps]
+
+
 def built(function: Any, variables: tuple[int, ...], *arguments: Any) -> Callable[[], Any]:
     """Return what makes our arguments and expressions: a value with its gradients."""
 
@@ -252,6 +481,17 @@ LOOPS = [
     Case("through gradient descent", built(descent, (0,), rates, A, y, first),
          sizes((20, 4), (20, 50), (20, 400), (1000, 50)), descent_data, descent_gradient,
          descent, (0,)),
+    Case("hidden Markov model", built(hidden_markov, (0, 1), S, E, p),
+         sizes((20, 3), (20, 64), (20, 400), (1000, 64)), hidden_markov_data,
+         hidden_markov_gradient, hidden_markov, (0, 1)),
+    Case("Kalman filter", built(kalman, (0,), F, Q, H, R, Y, start_mean, start_cov),
+         sizes((20, 3), (20, 24), (20, 96), (1000, 24)), kalman_data, kalman_gradient,
+         kalman, (0,)),
+    Case("Lorenz' equations", built(lorenz, (0, 1, 2), sigma, rho, beta, pace, x0, y0, z0, times),
+         sizes((20, 2), (20, 1000), (20, 30000), (1000, 100)), lorenz_data, lorenz_gradient,
+         lorenz, (0, 1, 2)),
+    Case("wave on a torus", built(torus, (0,), speeds2, before2, now2, sources),
+         sizes((20, 4), (20, 32), (20, 200), (1000, 32)), torus_data, torus_gradient, torus, (0,)),
 ]  # fmt: skip
 
 
