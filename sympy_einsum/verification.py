@@ -58,6 +58,9 @@ class Samples:
         )
         # The axes that the entries of a tensor are positions on.
         self.axes = {node.indices: node.length for node in nodes if isinstance(node, OneHot)}
+        # Of a loop over n - 1 steps, n = 2 leaves one step, in which no carry is used.
+        is_loop = any(isinstance(node, Scan) for node in nodes)
+        self.least = tuning.LEAST_LENGTH_OF_LOOPS if is_loop else tuning.LEAST_LENGTH
         self.count = len(exprs)
         self.function = lambdify(self.symbols, [*exprs, *self.matrices], optimize=False)
 
@@ -73,7 +76,7 @@ class Samples:
         count = len(self.lengths)
         different = count if count <= tuning.MAX_DIFFERENT_LENGTHS else 2
         order = range(count) if seed == 0 else rng.permutation(count)
-        sizes = [Integer(2 + seed // 8 + int(k) % different) for k in order]
+        sizes = [Integer(self.least + seed // 8 + int(k) % different) for k in order]
         lengths: dict[Symbol, Integer] = dict(zip(self.lengths, sizes, strict=True))
         for symbol in sorted(self.positions, key=str):
             lengths[symbol] = Integer(rng.integers(2))

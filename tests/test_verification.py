@@ -263,6 +263,15 @@ def test_a_wrong_derivative_is_found_and_shown():
         se.check_derivative(t**2, t, 3 * t, samples=1)
 
 
+def test_loops_have_more_than_one_step():
+    """The derivative is zero where y has two entries, and the loop one step."""
+    y, a = se.TensorSymbol("y", n), symbols("a")
+    _, errors = se.scan(lambda level, v: (level + a * (v - level), v - level), y[0], y[1:])
+    assert 0 < se.check_derivative(errors @ errors, a) < 1e-6
+    with pytest.raises(se.TensorError, match="differs from finite differences"):
+        se.check_derivative(errors @ errors, a, 0 * a)
+
+
 def test_a_symmetric_variable_is_moved_along_symmetric_matrices():
     # The antisymmetric part of a derivative by it says nothing.
     f = v @ S @ w

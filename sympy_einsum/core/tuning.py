@@ -303,6 +303,10 @@ SAMPLES = 6
 MAX_SAMPLE_DRAWS = 20
 # Condition of a matrix that is inverted: it may lose four digits, not more.
 MAX_CONDITION = 1e4
+# The least length of an axis in a sample, and that of one with loops, which it may be the number
+# of steps of.
+LEAST_LENGTH = 2
+LEAST_LENGTH_OF_LOOPS = 4
 # Lengths that are all different: the tensors of more would be too large.
 MAX_DIFFERENT_LENGTHS = 6
 # Terms of a scalar that is brought to one denominator.
