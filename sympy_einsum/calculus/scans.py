@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
 from sympy import Basic, Expr, Mul, S
@@ -164,7 +164,8 @@ class _Adjoint:
         def below(node: Basic) -> Sequence[Basic]:
             if node not in changing:
                 return ()
-            if node not in backward and _is_dear(node) and not loop.recomputes:
+            is_read = _is_dear(node) and not loop.recomputes and self._keeps_its_shape(node)
+            if node not in backward and is_read:
                 if node not in stored:
                     stored[node] = BoundTensor("stored", len(stored), level, shape_of(node))
                 return ()
@@ -179,7 +180,7 @@ class _Adjoint:
         read |= {symbol: new for new, symbol in after.items()}
         read |= dict(zip(stored.values(), known_forward, strict=True))
         if not loop.recomputes:
-            results = [*postorder(loop.outputs)]
+            results = [*filter(self._keeps_its_shape, postorder(loop.outputs))]
             names = replace_nodes(replace_nodes(results, after), stored)
             result_of = dict(zip(names, results, strict=True))
             cotangents = {*self.inputs, *self._adjoints()}
@@ -200,6 +201,10 @@ class _Adjoint:
                 self.inputs[own.symbol] = own.stacked
         known = {own.symbol: own.stacked for own in loop.invariants}
         return replace_nodes(pulled, known)
+
+    def _keeps_its_shape(self, node: Basic) -> bool:
+        """Tell whether the values of a node at all steps can be stacked."""
+        return not any(length.has(self.loop.index) for length in shape_of(node))
 
     def _adjoints(self) -> list[BoundTensor]:
         return [
@@ -311,7 +316,7 @@ class _Term(NamedTuple):
         return contract(operands, subscripts, self.output, {**self.lengths, step: count})
 
 
-def _split(value: Operand, varying: Collection[Basic]) -> tuple[list[_Term], list[Operand]]:
+def _split(value: Operand, varying: Set[Basic]) -> tuple[list[_Term], list[Operand]]:
     """Split a term of a sum over steps into products whose factors are smaller than itself, and
     the rest."""
     terms: list[_Term] = []
@@ -320,6 +325,8 @@ def _split(value: Operand, varying: Collection[Basic]) -> tuple[list[_Term], lis
         if isinstance(own, Zeros) or own is S.Zero:
             continue
         term = _term(own, varying)
+        if term and any(varying & length.free_symbols for length in term.lengths.values()):
+            term = None  # factors whose shapes change from step to step
         sizes = [nominal_size(shape_of(factor)) for factor in term.varying] if term else []
         if term and sum(sizes) < nominal_size(shape_of(own)):
             terms.append(term)

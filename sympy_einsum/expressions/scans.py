@@ -78,7 +78,9 @@ class StepIndex(Dummy):
 
 def step_index(level: int) -> Symbol:
     """Return the symbol of the number of a step in a body of some level."""
-    return StepIndex(f"t{level}", dummy_index=FIRST_INDEX + level, integer=True, nonnegative=True)
+    # Where a step is called, its number is shown as t, that of a step inside as t2.
+    name = f"t{level}" if level >= 0 else f"t{-level}" if level < -1 else "t"
+    return StepIndex(name, dummy_index=FIRST_INDEX + level, integer=True, nonnegative=True)
 
 
 class Carry(NamedTuple):

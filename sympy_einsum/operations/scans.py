@@ -215,7 +215,7 @@ class _Steps(NamedTuple):
             ]
             given = self.inputs.build(iter(entries)) if stacked else index
             result = self.step(self.carry.build(iter(carried)), given)
-        news, values, outputs = self._results(starts, result)
+        news, values, outputs = self._results(starts, result, index)
         loop = closed_loop(
             *(count, self.reverse, index),
             [Carry(*own) for own in zip(carried, starts, news, strict=True)],
@@ -228,7 +228,7 @@ class _Steps(NamedTuple):
         return last, outputs.build(iter([loop.result(VALUES, k) for k in range(len(values))]))
 
     def _results(
-        self, starts: Sequence[Operand], result: Any
+        self, starts: Sequence[Operand], result: Any, index: Expr
     ) -> tuple[list[Operand], list[Operand], Structure]:
         """Return the next carries and the values of a step, and the structure of the values."""
         if not isinstance(result, (tuple, list)) or len(result) != 2:
@@ -248,7 +248,14 @@ class _Steps(NamedTuple):
             _check_carry(number, own, new)
         values: list[Any] = []
         outputs = flatten_structure(result[1], values)
-        return news, [as_operand(own) for own in values], outputs
+        values = [as_operand(own) for own in values]
+        for number, value in enumerate(values):
+            if any(length.has(index) for length in shape_of(value)):
+                raise ShapeError(
+                    f"value {number} of a step has the shape {shape_of(value)}, which changes from "
+                    "step to step; the values of all steps are stacked"
+                )
+        return news, values, outputs
 
     def in_blocks(
         self, starts: Sequence[Operand], stacked: Sequence[Operand], count: Expr, size: Expr

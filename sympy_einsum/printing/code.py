@@ -78,7 +78,10 @@ class CodeForm:
         return ", ".join(self.printer._print(length) for length in shape)
 
     def symbol(self, node: TensorSymbol) -> str:
-        """Write a tensor symbol."""
+        """Write a tensor symbol; one that a body binds by what it is and how deep its body is."""
+        if isinstance(node, BoundTensor):
+            kind, number, level = node.binding
+            return f"<{kind} {number}>" if level in (-1, 0) else f"<{kind} {number}, {abs(level)}>"
         return node.name
 
     def call(self, name: str, *arguments: str) -> Text:

@@ -2,9 +2,11 @@
 
 import tracemalloc
 
+import jax
 import numpy as np
 import pytest
 import sympy
+from jax import numpy as jnp
 from oracles import assert_close
 from random_scans import LENGTHS, Program, T, m, n
 
@@ -248,3 +250,54 @@ def test_functions_of_the_next_carry_are_read(step):
     for variable, symbol in zip((W, X, h), plain, strict=False):
         found = se.lambdify([W, X, h], se.gradient(total, variable))(*data)
         assert_close(found, se.lambdify(plain[:3], se.gradient(plain[3], symbol))(*data))
+
+
+def test_loops_over_what_came_before():
+    """The number of steps of an inner loop is that of the outer one: nothing of it is stacked."""
+    x, a = se.TensorSymbol("x", T), sympy.Symbol("a")
+
+    def outer(c, t):
+        inner, _ = se.scan(lambda d, v: (se.tanh(d * a + v), None), c, x[:t])
+        return inner + x[t] * c, inner
+
+    last, values = se.scan(outer, a, length=T)
+    f = last**2 + (values**3).sum()
+
+    def by_hand(x, a):
+        c, total = a, 0
+        for t in range(len(x)):
+            inner = c
+            for v in x[:t]:
+                inner = jnp.tanh(inner * a + v)
+            total, c = total + inner**3, inner + x[t] * c
+        return c**2 + total
+
+    derivatives = [f, se.gradient(f, x), se.gradient(f, a), se.jacobian(se.gradient(f, x), a)]
+    compiled = se.lambdify([x, a], derivatives)
+    data = np.random.default_rng(0).normal(size=5), 0.7
+    with jax.enable_x64(True):
+        by_x = jax.grad(by_hand)
+        expected = [by_hand, by_x, jax.grad(by_hand, 1), jax.jacobian(by_x, 1)]
+        for found, function in zip(compiled(*data), expected, strict=True):
+            assert_close(found, np.asarray(function(*data)))
+    for count in (0, 1, 2):
+        found = compiled(data[0][:count], 0.7)
+        assert_close(found[0], np.asarray(by_hand(data[0][:count], 0.7)), 1e-5)
+
+
+def test_attention_to_what_came_before():
+    Q, K, V = (se.TensorSymbol(name, T, length) for name, length in (("Q", 3), ("K", 3), ("V", 2)))
+    _, values = se.scan(lambda c, t: (c, se.softmax(K[: t + 1] @ Q[t]) @ V[: t + 1]), 0, length=T)
+
+    def by_hand(Q, K, V):
+        scores = jnp.where(np.tri(5) > 0, Q @ K.T, -jnp.inf)
+        return (jnp.sin(jax.nn.softmax(scores) @ V)).sum()
+
+    f = se.sin(values).sum()
+    rng = np.random.default_rng(0)
+    data = [rng.normal(size=(5, length)) for length in (3, 3, 2)]
+    found = se.lambdify([Q, K, V], [f, *se.gradient(f, [Q, K, V])])(*data)
+    with jax.enable_x64(True):
+        value, slopes = jax.value_and_grad(by_hand, (0, 1, 2))(*data)
+    for one, other in zip(found, (value, *slopes), strict=True):
+        assert_close(one, np.asarray(other))

@@ -135,7 +135,16 @@ def test_loops_in_loops():
     ("call", "error", "message"),
     [
         (lambda: se.scan(3, h, X), se.TensorError, "is a function of a carry and an input, not 3"),
-        (lambda: se.scan(lambda c, x: c, h, X), se.TensorError, "returns a pair"),
+        (
+            lambda: se.scan(lambda c, x: c + x, h, X),
+            se.TensorError,
+            r"returns a pair, the next carry and a value or None, not <carry 0> \+ <input 0>",
+        ),
+        (
+            lambda: se.scan(lambda c, t: (c, X[:t]), h, length=T),
+            se.ShapeError,
+            r"value 0 of a step has the shape \(_t, n\), which changes from step to step",
+        ),
         (
             lambda: se.scan(lambda c, x: ((c, c), None), h, X),
             se.TensorError,
