@@ -288,6 +288,19 @@ def test_slices_that_move_with_the_step(backend):
         assert_close(np.asarray(library.back(one)), other)
 
 
+def test_loops_of_as_many_steps_as_there_were_are_refused_by_jax():
+    pytest.importorskip("jax")
+
+    def outer(c, t):
+        inner, _ = se.scan(lambda d, k: (2 * d, None), c, length=t)
+        return inner + 1, None
+
+    last, _ = se.scan(outer, 1, length=T)
+    with pytest.raises(se.UnsupportedError, match="number of steps changes with the step"):
+        se.lambdify([T], last, backend="jax")
+    assert se.lambdify([T], last)(4) == 8 * (4 * (2 * (1 + 1) + 1) + 1) + 1
+
+
 def test_slices_whose_length_changes_with_the_step_are_refused_by_jax():
     pytest.importorskip("jax")
     last, _ = se.scan(lambda c, t: (c + X[: t + 1].sum(axis=0), None), h, length=T)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sympy import Expr
 
 from ...core import UnsupportedError
-from ...expressions import LAST, VALUES, Operand, shape_of
+from ...expressions import LAST, VALUES, Operand, StepIndex, shape_of
 from ..ir.code import Code, assigned, call, constant, dotted, function, name, quote, subscript
 from ..ir.loops import Allocate
 from ..ir.plans import origin
@@ -229,6 +229,12 @@ class LoopWriter:
     def scanned(self, name_of: str, write: WriteBody) -> ast.stmt:
         """Return the function with JAX's scan."""
         loop = self.loop
+        if loop.length.atoms(StepIndex):
+            raise UnsupportedError(
+                f"backend {self.backend.name!r} has no loops whose number of steps changes with "
+                "the step of a loop around them; mask the steps by where, or write them out with "
+                "unroll"
+            )
         steps, outputs = write(self.body, self.names)
         carried = len(loop.carries)
         carry = as_tuple([*map(name, self.carries)])
