@@ -142,9 +142,9 @@ class LoopReading:
         with calling() as level:
             self.trace = StepTrace(self.steps.length, self.steps.reverse, level)
             names = self.scope.names
-            for name in self.stored | self.changed:
-                if name in names:
-                    names[name] = self._at_a_step(name, names[name])
+            rewritten = self.stored | self.changed
+            for name in [own for own in names if own in rewritten]:
+                names[name] = self._at_a_step(name, names[name])
             self.reader.traces.append(self.trace)
             item = self.reader.trying(
                 self.statement.iter, self.steps.item, self.trace.index, self.reader.entry

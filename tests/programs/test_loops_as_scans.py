@@ -455,3 +455,17 @@ def f(x, z):
     exec(source, names)
     x, z = np.arange(3.0), np.arange(6.0)
     assert_close(se.lambdify(f.args, f.outputs)(x, z), names["f"](x, z))
+
+
+def test_variables_are_carried_in_the_order_of_their_definitions():
+    """An order of names in a set would differ from process to process."""
+    names = ["z", "alpha", "level", "b", "error", "y", "c"]
+    starts = "".join(f"    {name} = x[{k}]\n" for k, name in enumerate(names))
+    steps = "".join(
+        f"        {name} = {name} * v + {other}\n"
+        for name, other in zip(names, names[1:] + names[:1], strict=True)
+    )
+    text = f"def f(x, w):\n{starts}    for v in w:\n{steps}    return {', '.join(names)}"
+    found = se.parse_python(text, shapes={"x": (7,), "w": ("T",)}).outputs
+    x = se.TensorSymbol("x", 7)
+    assert found[0].operands[:7] == tuple(x[k] for k in range(7))
