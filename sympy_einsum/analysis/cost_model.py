@@ -267,7 +267,7 @@ def _body_cost(body: Expr) -> int:
 
 def _scan_cost(node: Scan) -> int:
     """Compute the cost of all steps."""
-    return nominal_length(node.length) * cost(node.loop.outputs)
+    return nominal_length(node.length) * (tuning.STEP + cost(node.loop.outputs))
 
 
 def _solution_cost(node: Solution) -> int:

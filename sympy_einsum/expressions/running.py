@@ -8,6 +8,11 @@ i ≤ j: column j is the softmax of the entries up to j. It is the derivative of
 log-sum-exp, and its own derivative is that of softmax in each column. Products with both are
 computed as linear recurrences: the matrices are never built.
 
+They are special cases of scans, and the rules for loops make products and log-sum-exps into them.
+They are nodes of their own since derivatives of all orders are products of them, where each
+derivative of a loop is one more loop over stored results, and since their code is vectorised over
+rows.
+
 References
 ==========
 

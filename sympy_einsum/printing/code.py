@@ -90,7 +90,7 @@ class CodeForm:
 
     def scaled(self, number: Expr, factors: list[str]) -> str:
         """Write a product with a numeric coefficient; a fraction's denominator comes last."""
-        sign = "-" if number.is_negative else ""
+        sign = "-" if number.is_extended_negative else ""
         number = abs(number)
         divisor = number.q if number.is_Rational else 1
         number *= divisor

@@ -71,6 +71,7 @@ from .rewriting import Rule, RuleSet, any_of
 from .stable.rules import (
     BY_FUNCTIONS,
     DERIVATIVE_RULES,
+    LOOP_AS_EXTREMUM,
     NUMERIC_RULES,
     PAIR_OF_FACTORS,
     SOFTMAX,
@@ -343,6 +344,34 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
             loops.loop_as_power,
             wrong="scan(lambda c, row: (s*c + x, None), x, A)[0] = s**n*x",
         ),
+        Rule(
+            "loop as a product",
+            "scan(lambda c, row: (c*row, c*row), Ones(n), A)[1] = cumprod(A, axis=0)",
+            loops.loop_as_product,
+            wrong="scan(lambda c, row: (c*row + c, None), x, A)[0] = A.prod(axis=0)*x",
+        ),
+        Rule(
+            "loop as a log-sum-exp",
+            "scan(lambda c, row: (logaddexp(c, row), None), x, A)[0] = "
+            "logsumexp(concatenate([x[None], A]), axis=0)",
+            loops.loop_as_logsumexp,
+            wrong="scan(lambda c, row: (logaddexp(-c, row), None), x, A)[0] = "
+            "logsumexp(concatenate([x[None], A]), axis=0)",
+        ),
+        Rule(
+            "loop as a matrix power",
+            "scan(lambda c, t: (A[:2, :2] @ c, None), x[:2], length=n)[0] = "
+            "matrix_power(A[:2, :2], n) @ x[:2]",
+            loops.loop_as_matrix_power,
+            wrong="scan(lambda c, t: (c @ A[:2, :2], None), x[:2], length=n)[0] = "
+            "matrix_power(A[:2, :2], n) @ x[:2]",
+        ),
+        Rule(
+            "values of closed carries",
+            "scan(lambda c, row: (c + row, sin(c + row)), x, A)[1] = sin(cumsum(A, 0) + x[None])",
+            loops.values_of_closed_carries,
+            wrong="scan(lambda c, row: (c + row, sin(c)), x, A)[1] = sin(cumsum(A, 0) + x[None])",
+        ),
     ),
     Extremum: (
         Rule(
@@ -393,7 +422,7 @@ NORMAL_RULES: dict[type, tuple[Rule, ...]] = {
 # In the normal form that decides equality products are written and multiplied out instead, and
 # matrices with an adjugate have an inverse.
 EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
-    Scan: NORMAL_RULES[Scan],
+    Scan: (*NORMAL_RULES[Scan], LOOP_AS_EXTREMUM),
     **STACKS,
     **MATRICES,
     **WITH_INVERSES,

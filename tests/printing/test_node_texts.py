@@ -45,3 +45,8 @@ def test_printed_classes_are_not_names_of_nodes(name):
     text = sympy.latex(SAMPLES[name])
     assert "Elementwise" not in text
     assert "NodeTag" not in text + str(SAMPLES[name]) + sympy.srepr(SAMPLES[name])
+
+
+def test_negative_infinity_keeps_its_sign():
+    x = se.TensorSymbol("x", 2)
+    assert str(-sympy.oo * x) == "-oo*x"

@@ -38,9 +38,112 @@ def test_powers_of_a_scalar():
     assert se.simplify(number) == 2 * s**T
 
 
+Y, small = se.TensorSymbol("Y", T), se.TensorSymbol("v", 2)
+M = se.TensorSymbol("M", 2, 2)
+# A step, a first carry and inputs; each loop has a form without steps.
+CLOSED = {
+    "product": (lambda c, x: (s * c * se.sin(x), (c, s * c * se.sin(x), se.cos(c) * x)), h, X),
+    "product of scalars": (lambda c, x: (c * (x @ x), (c, c * (x @ x), c * x)), s, X),
+    "product with a matrix": (lambda c, x: (c * (W @ x), c), h, X),
+    "log-sum-exp": (lambda c, x: (se.logaddexp(c, x), (c, se.logaddexp(c, x), c - x)), h, X),
+    "log-sum-exp of scalars": (lambda c, y: (se.logaddexp(c, 2 * y), c), s, Y),
+    "power of entries": (lambda c, t: (c * h, None), h + 1, None),
+    "power of a matrix": (lambda c, t: (s * (M @ c), None), small, None),
+    "power of a transpose": (lambda c, t: (c @ M / 2, None), small, None),
+    "two carries": (
+        lambda c, x: ((c[0] + x, c[1] * x), (c[0] * c[1], se.sin(c[0] + x).sum())),
+        *((h, 2 * h), X),
+    ),
+}
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", CLOSED)
+def test_loops_without_steps(name, reverse):
+    """Values and gradients are those of the steps written out, for no step and at zeros too."""
+    step, init, xs = CLOSED[name]
+    last, values = se.scan(step, init, xs, length=T if xs is None else None, reverse=reverse)
+    results = [*(last if isinstance(last, tuple) else (last,))]
+    results += values if isinstance(values, tuple) else [] if values is None else [values]
+    closed = [normal_form(e) for e in results]
+    assert not any(e.atoms(se.Scan) for e in closed)
+    symbols_ = [v for v in (X, Y, h, W, M, small, s) if any(v in e.free_symbols for e in results)]
+
+    def with_gradient(exprs, by):
+        sines = [se.sin(e).sum() if getattr(e, "shape", ()) else sympy.sin(e) for e in exprs]
+        return [*exprs, *se.gradient(sympy.Add(*sines), by)]
+
+    found = se.lambdify([*symbols_, T], with_gradient(closed, symbols_))
+    draw = np.random.default_rng(0).standard_normal
+    for steps in (3, 0):
+        lengths = {T: steps, n: 2}
+        shapes = [[int(k.subs(lengths)) for k in getattr(v, "shape", ())] for v in symbols_]
+        given = [draw(shape) for shape in shapes]
+        for v, own in zip(symbols_, given, strict=True):
+            if v in (X, Y) and steps:
+                own[1] = 0
+        own = [v.subs(lengths) for v in symbols_]
+        plain = [se.unroll(sympy.sympify(e).subs(lengths)) for e in results]
+        expected = se.lambdify(own, with_gradient(plain, own))(*given)
+        for one, other in zip(found(*given, steps), expected, strict=True):
+            assert_close(one, np.asarray(other))
+
+
+@pytest.mark.parametrize(("function", "reverse"), [(se.Max, False), (se.Min, True)])
+def test_extrema_in_code(function, reverse):
+    """They are computed without steps; derivatives are those of the steps, also at ties."""
+    loops = [
+        (lambda c, x: (function(c, x), (c, function(c, x), c * x)), h, X),
+        (lambda c, y: (function(c, y**2, s * y), c), s, Y),
+    ]
+    for step, init, xs in loops:
+        last, values = se.scan(step, init, xs, reverse=reverse)
+        results = [last, *(values if isinstance(values, tuple) else (values,))]
+        assert se.simplify(last) is last
+        f = se.lambdify([X, Y, h, s], results)
+        assert "accumulate" in f.source
+        gradient = se.gradient(sympy.sympify(last + values.sum() if xs is Y else last.sum()), xs)
+        g = se.lambdify([X, Y, h, s], gradient)
+        for steps in (4, 0):
+            draw = np.random.default_rng(steps).integers
+            given = [draw(0, 2, shape).astype(float) for shape in ((steps, 3), steps, 3)]
+            # SymPy's maximum of three scalars, which an unrolled loop has, shares otherwise.
+            given[1] += np.arange(steps) / 7
+            own = [v.subs({T: steps, n: 3}) for v in (X, Y, h)]
+            plain = [se.unroll(sympy.sympify(e).subs({T: steps, n: 3})) for e in results]
+            expected = se.lambdify([*own, s], plain)(*given, 0.7)
+            for one, other in zip(f(*given, 0.7), expected, strict=True):
+                assert_close(one, np.asarray(other))
+            total = plain[0] + plain[1].sum() if xs is Y else plain[0].sum()
+            slope = se.gradient(total, own[0 if xs is X else 1])
+            assert_close(g(*given, 0.7), se.lambdify([*own, s], slope)(*given, 0.7))
+
+
+def test_equal_knows_extrema():
+    last, _ = se.scan(lambda c, x: (se.Max(c, x), None), h, X)
+    assert se.equal(last, se.concatenate([h[None], X]).max(axis=0))
+
+
+def test_infinite_first_carries():
+    last, _ = se.scan(lambda c, y: (se.logaddexp(c, y), None), -sympy.oo, Y)
+    closed = se.simplify(last)
+    assert str(closed) == "logsumexp(concatenate([-oo*Ones(1), Y]))"
+    f = se.lambdify([Y], closed)
+    assert f(np.zeros(0)) == -np.inf
+    assert_close(f(np.arange(3.0)), np.logaddexp.reduce(np.arange(3.0)))
+
+
+def test_powers_of_large_matrices_stay_loops():
+    """Where steps cost less than squares."""
+    last, _ = se.scan(lambda c, t: (W @ c, None), h, length=T)
+    assert isinstance(se.simplify(last), se.Scan)
+    kept, _ = se.scan(lambda c, t: (M @ c, None), small, length=7)
+    assert isinstance(se.simplify(kept), se.Scan)
+
+
 @pytest.mark.parametrize(
     "step",
-    [lambda c, x: c - c * x, lambda c, x: s * c + x, lambda c, x: se.sin(c), lambda c, x: c * x],
+    [lambda c, x: c - c * x, lambda c, x: s * c + x, lambda c, x: se.sin(c), lambda c, x: W @ c],
 )
 def test_other_carries_stay_loops(step):
     last, _ = se.scan(lambda c, x: (step(c, x), None), h, X)

@@ -24,6 +24,7 @@ from ...expressions import (
     LogSumExp,
     MatrixPower,
     Operand,
+    Scan,
     Softmax,
     TensorAdd,
     View,
@@ -33,6 +34,7 @@ from .. import (
     cancellation,
     determinants,
     entries,
+    loops,
     matrix_powers,
     powers,
     sums,
@@ -182,6 +184,13 @@ DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Expr: (WEIGHTED, SCALAR, POWERS),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
 }
+# Not in the normal form: the derivative of an extremum is another one where entries are equal.
+LOOP_AS_EXTREMUM = Rule(
+    "loop as an extremum",
+    "scan(lambda c, row: (Max(c, row), c), x, A)[1] = cummax(concatenate([x[None], A]), 0)[:n]",
+    loops.loop_as_extremum,
+    wrong="scan(lambda c, row: (Max(-c, row), None), x, A)[0] = concatenate([x[None], A]).max(0)",
+)
 # Rules for forms of textbooks that are numerically unstable.
 NUMERIC_NAME = Rule(
     "numeric",
@@ -204,6 +213,7 @@ VANISHING = Rule(
 # The rules for products that are selected by functions_below alone.
 BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, POWERS, FACTORS, BESSEL, VANISHING, POWER_BESIDE_ZERO)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
+    Scan: (LOOP_AS_EXTREMUM,),
     Einsum: (VANISHING,),
     View: (POWER_BESIDE_ZERO,),
     TensorAdd: (
