@@ -146,6 +146,8 @@ def from_explicit(value: MatrixBase | NDimArray) -> Operand:
     (x @ x)*Constant([[1], [Rational(1, 3)]])
     """
     shape = tuple(map(int, value.shape))
+    if 0 in shape:
+        return Zeros(*shape)
     entries = flatten(value.tolist()) if shape else [value[()]]
     if all(map(is_literal, entries)):
         return Constant(np.array(entries, dtype=object).reshape(shape))
@@ -207,7 +209,10 @@ def _tensor(node: Basic, parts: list[Operand]) -> Operand:
     if isinstance(node, (MatrixBase, TensorExpr)):
         return as_operand(node)
     if isinstance(node, MatrixExpr) or any(order_of(part) for part in parts):
-        raise UnsupportedError(f"no tensor expression for the {type(node).__name__} {node}")
+        instead = "; applyfunc applies a function to each entry" if node.is_Function else ""
+        raise UnsupportedError(
+            f"no tensor expression for {node}, of type {type(node).__name__}{instead}"
+        )
     if hasattr(node, "bound_symbols"):
         if node.has(MatrixExpr):
             raise UnsupportedError(

@@ -239,8 +239,8 @@ class Constant(TensorExpr):
     """A real or complex array of numbers as a tensor expression.
 
     The array is copied; two constants with the same type, shape and entries are one object. An
-    array without axes becomes a SymPy number, True and False become 1 and 0. SymPy numbers stay
-    exact in formulas and are floats in numerical code.
+    array without axes becomes a SymPy number, a matrix without entries becomes Zeros, True and
+    False become 1 and 0. SymPy numbers stay exact in formulas and are floats in numerical code.
 
     Raises
     ======
@@ -266,6 +266,9 @@ class Constant(TensorExpr):
         values = numeric_array(array)
         if values.ndim == 0:
             return sympify(values.item() if values.dtype.kind != "b" else int(values))
+        if not values.size and values.ndim > 1:
+            # Nested lists don't show the axes after one of length 0, in texts and generated code.
+            return Zeros(*values.shape)
         if values.dtype != object:
             return cls._build((), (values.shape, values.dtype.str, values.tobytes()))
         is_real = all(entry.is_extended_real for entry in values.flat)

@@ -1,5 +1,6 @@
-"""Tensor symbols: their names, and several symbols at once."""
+"""Tensor symbols: their names, and several symbols at once; constants without entries."""
 
+import numpy as np
 import pytest
 import sympy
 from sympy import symbols
@@ -30,3 +31,20 @@ def test_names_that_are_none_are_refused(text):
 def test_a_tensor_has_a_name(name):
     with pytest.raises(se.TensorError, match="the name of a tensor is empty"):
         se.TensorSymbol(name, n)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 1), (1, 0), (0, 0), (0, 3), (2, 0, 3)], ids=str)
+def test_constants_without_entries(shape):
+    """Nested lists don't show the axes after one of length 0."""
+    empty = se.Constant(np.zeros(shape))
+    assert empty.shape == shape
+    assert eval(str(empty), dict(vars(se))).shape == shape
+    assert se.lambdify([], empty)().shape == shape
+    assert se.from_array(sympy.Array([], shape)).shape == shape
+    if len(shape) == 2:
+        matrix = sympy.Matrix(*shape, [])
+        assert se.lambdify([], matrix)().shape == se.from_matrix(matrix).shape == shape
+        x = se.TensorSymbol("x", shape[1])
+        product = se.lambdify([x], np.zeros(shape) @ x)(np.ones(shape[1]))
+        assert product.shape == shape[:1]
+        assert not product.any()
