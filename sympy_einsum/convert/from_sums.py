@@ -51,7 +51,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from ..operations import matmul, squeeze, transpose
+from ..operations import counting, matmul, squeeze, transpose
 from .from_matrices import matrix_tensor
 from .shared_conversion import as_stock, described, sympy_errors_explained
 
@@ -180,6 +180,11 @@ def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr
     return Selection(length, start, step, count)
 
 
+def _positions(label: Symbol, known: Lengths) -> Operand:
+    """Return the values of an index, 0, 1, 2, …, along its own axis."""
+    return counting(_length(label, known))
+
+
 def _triangle(row: Symbol, column: Symbol, offset: Expr, known: Lengths) -> Operand:
     return Triangle(_length(row, known), _length(column, known), offset)
 
@@ -294,6 +299,8 @@ class _SumReader:
         if order is not None:
             (row, column), offset = order
             return _Value([(partial(_triangle, row, column, offset), (row, column))])
+        if node in self.labels:
+            return _Value([(partial(_positions, node), (node,))])
         if not isinstance(node, Expr) or (
             not below and (node.free_symbols & self.labels or node.has(Indexed))
         ):

@@ -155,3 +155,34 @@ def test_a_delta_within_bounds():
     assert se.from_indexed(KroneckerDelta(i, j, (0, n - 1)), [(i, n), (j, n)]) is se.Delta(n)
     some = se.from_indexed(KroneckerDelta(i, j, (1, 2)), [(i, n), (j, n)])
     np.testing.assert_array_equal(some.subs(n, 4).as_explicit().tolist(), np.diag([0, 1, 1, 0]))
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_an_index_may_be_a_number_in_a_term(length):
+    t = symbols("t", positive=True)
+    k = Idx("k", n)
+    matrix = IndexedBase("A", shape=(n, n))
+    rng = np.random.default_rng(length)
+    vector, square, at = (
+        rng.normal(size=length),
+        rng.normal(size=(length, length)),
+        np.arange(length),
+    )
+    apart = at[:, None] - at
+    cases = [
+        (Sum(i * base[i], (i, 0, n - 1)), (at * vector).sum()),
+        (Sum(k * base[k], k), (at * vector).sum()),
+        (Sum(i + base[i], (i, 0, n - 1)), (at + vector).sum()),
+        (Sum(t**i * base[i], (i, 0, n - 1)), (0.7**at * vector).sum()),
+        (Sum(base[i] / (i + 1), (i, 1, n - 1)), (vector / (at + 1))[1:].sum()),
+        (Sum((i - j) ** 2 * matrix[i, j], (i, 0, n - 1), (j, 0, n - 1)), (apart**2 * square).sum()),
+        (Sum(base[i] * Sum(j, (j, 0, i)), (i, 0, n - 1)), (vector * at * (at + 1) / 2).sum()),
+    ]
+    symbols_of = [se.TensorSymbol("x", n), se.TensorSymbol("A", n, n), t]
+    for total, expected in cases:
+        found = se.lambdify(symbols_of, se.from_indexed(total))(vector, square, 0.7)
+        assert np.allclose(found, expected), total
+    weights = se.diff(se.from_indexed(cases[0][0]), symbols_of[0])
+    assert (se.lambdify([symbols_of[0]], weights)(vector) == at).all()
+    scaled = se.from_indexed(base[i] * (i + 1), [(i, n)])
+    assert np.allclose(se.lambdify([symbols_of[0]], scaled)(vector), vector * (at + 1))
