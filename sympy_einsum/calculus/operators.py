@@ -16,10 +16,13 @@ from typing import Literal, TypeAlias, TypedDict, Unpack, overload
 
 from sympy import (
     Dummy,
+    Indexed,
+    IndexedBase,
     Integer,
     MatrixBase,
-    MatrixSymbol,
+    MatrixExpr,
     NDimArray,
+    S,
     Symbol,
     Tuple,
 )
@@ -32,6 +35,7 @@ from ..core import (
     with_hints,
 )
 from ..expressions import (
+    STOCK_VARIABLES,
     Einsum,
     Operand,
     Selection,
@@ -67,23 +71,29 @@ class Options(TypedDict, total=False):
 
 def as_variable(value: object) -> Operand:
     """Convert an argument to a variable to differentiate by: a tensor symbol or an ordinary symbol;
-    one of SymPy's matrix symbols becomes the tensor symbol of its name and shape."""
-    if isinstance(value, MatrixSymbol):
+    one of SymPy's matrix or array symbols becomes the tensor symbol of its name and shape."""
+    if isinstance(value, STOCK_VARIABLES):
         value = as_operand(value)
     if isinstance(value, (TensorSymbol, Symbol)):
         return value
+    instead = "give a TensorSymbol, a Symbol, or a list of them"
+    if isinstance(value, (Indexed, IndexedBase)):
+        instead = "convert the sum over its entries by from_indexed, and " + instead
     raise TensorError(
         f"can't differentiate with respect to {str(value)[:80]}, of type {type(value).__name__}; "
-        "give a TensorSymbol or a Symbol"
+        + instead
     )
 
 
 def as_function(value: TensorLike, *variables: object) -> Operand:
     """Convert an argument to the expression to differentiate; SymPy's with matrices to tensors."""
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
+        converter = {MatrixBase: "from_matrix", NDimArray: "from_array"}
+        names = [name for kind, name in converter.items() if isinstance(value, kind)]
         raise TensorError(
             f"one expression is needed, not a {type(value).__name__}: take one at a time, or put "
             "tensors of one shape side by side with stack; jacobian, jvp and vjp take lists"
+            + "".join(f"; {name} makes one tensor of it" for name in names)
         )
     return as_operand(value)
 
@@ -249,6 +259,8 @@ def _expand_counts(variables: Sequence[Operand | int]) -> list[Operand]:
 def _as_part(value: object) -> Operand:
     """Convert an argument to a variable, or to a part of an expression that has variable
     entries."""
+    if isinstance(value, STOCK_VARIABLES):
+        value = as_operand(value)
     if isinstance(value, TensorExpr) and not isinstance(value, TensorSymbol) and value.free_symbols:
         return value
     return as_variable(value)
@@ -301,8 +313,15 @@ def jacobian(
     if isinstance(y, (list, tuple)):
         return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
     y = as_function(y, *listed(x))
-    variables = [as_variable(v) for v in listed(x)]
-    blocks = list(sweep(y, tuple(variables), mode, simplify)[0])
+    variables = [_as_part(v) for v in listed(x)]
+    symbols = tuple([v for v in variables if isinstance(v, (TensorSymbol, Symbol))])
+    by_symbols = iter(sweep(y, symbols, mode, simplify)[0] if symbols else ())
+    blocks = [
+        next(by_symbols)
+        if isinstance(v, (TensorSymbol, Symbol))
+        else _by_part(y, v, mode, simplify)
+        for v in variables
+    ]
     if layout == "wrt-first":
         pairs = zip(blocks, variables, strict=True)
         blocks = [wrt_first(block, order_of(y), [order_of(v)]) for block, v in pairs]
@@ -416,10 +435,15 @@ def hessian(
 
 
 def as_scalar_function(f: TensorLike, name: str) -> Operand:
+    # SymPy writes scalars such as x.T*A*x as matrices with one entry.
+    is_entry = isinstance(f, MatrixExpr) and f.shape == (1, 1)
     f = as_function(f)
+    if is_entry:
+        f = contract((f,), ((0, 0),), (), {0: S.One})
     if order_of(f):
+        instead = "take its trace()" if f.shape == (1, 1) else "sum it"
         raise ShapeError(
-            f"{name} takes a scalar, not a tensor of shape {f.shape}; use jacobian, or sum it"
+            f"{name} takes a scalar, not a tensor of shape {f.shape}; use jacobian, or {instead}"
             + documentation_link("layout")
         )
     return f

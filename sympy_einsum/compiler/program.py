@@ -9,7 +9,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from sympy import Expr, Integer, MatrixSymbol, Symbol
+from sympy import Expr, Integer, MatrixBase, NDimArray, Symbol, Tuple
 
 from ..analysis import cost
 from ..contraction_order import (
@@ -22,6 +22,7 @@ from ..contraction_order import (
 )
 from ..core import TensorError, UnsupportedError, once, tuning
 from ..expressions import (
+    STOCK_VARIABLES,
     Operand,
     TensorSymbol,
     as_operand,
@@ -282,8 +283,14 @@ def _backend(request: Request) -> type[Backend]:
 
 def _arguments(args: Arguments) -> list[Expr]:
     symbols = list(args) if isinstance(args, (list, tuple)) else [args]
-    symbols = [as_operand(s) if isinstance(s, MatrixSymbol) else s for s in symbols]
+    symbols = [as_operand(s) if isinstance(s, STOCK_VARIABLES) else s for s in symbols]
     for symbol in symbols:
+        if isinstance(symbol, (list, tuple, Tuple, MatrixBase, NDimArray)):
+            raise TensorError(
+                f"an argument is a TensorSymbol or a Symbol, not a {type(symbol).__name__} of "
+                "some: for symbols that come in one array, make them entries of a TensorSymbol x, "
+                "with expression.subs(dict(zip(symbols, x)))"
+            )
         if not isinstance(symbol, (TensorSymbol, Symbol)):
             raise TensorError(
                 f"an argument is a TensorSymbol or a Symbol, not {symbol!r}; arguments come first, "
