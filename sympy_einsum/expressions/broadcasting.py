@@ -34,8 +34,9 @@ def common_shape(tensors: Sequence[TensorExpr]) -> Shape:
             raise ShapeError(
                 f"can't combine a tensor of order {first.order}, shape {first.shape}, with one of "
                 f"order {tensor.order}, shape {tensor.shape}, entry by entry: {_name(first)} and "
-                f"{_name(tensor)}; add axes with x[None, :] or broadcast_to, or say with einsum "
-                f"which axes belong together{documentation_link('broadcasting')}"
+                f"{_name(tensor)}; the matrix product is @; to repeat entries, add axes with "
+                "x[None, :] or broadcast_to, or say with einsum which axes belong together"
+                + documentation_link("broadcasting")
             )
         for axis, (common, length) in enumerate(zip(shape, tensor.shape, strict=True)):
             if common is S.One:

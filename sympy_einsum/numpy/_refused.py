@@ -53,7 +53,8 @@ REASONS = {
     "it sorts complex numbers, and tensors are real": "sort_complex",
     "contractions are planned when an expression is compiled: lambdify(..., optimize=)": """
         einsum_path""",
-    "entries of tensors have no type; compiled functions take arrays of any": """
+    "entries of tensors have no type, compiled functions take arrays of any; if another library "
+    "calls it, use the function of sympy_einsum": """
         can_cast common_type isdtype issubdtype min_scalar_type mintypecode promote_types
         result_type typename""",
     "expressions have no memory of their own": """

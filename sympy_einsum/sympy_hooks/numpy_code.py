@@ -1,4 +1,5 @@
-"""Hooks of ``sympy.lambdify`` and ``sympy.pycode`` on our nodes; they load the compiler."""
+"""Hooks of ``sympy.lambdify``, ``sympy.pycode`` and SymPy's printers of other languages on our
+nodes; they load the compiler."""
 
 from __future__ import annotations
 
@@ -47,8 +48,19 @@ def _refusal(backend: str) -> Callable[..., str]:
     return hook
 
 
+def _other_language(self: TensorExpr, printer: Any, *args: object, **options: object) -> str:
+    raise UnsupportedError(
+        f"SymPy's code of tensors is Python; for {printer.language} print single entries, "
+        "to_indexed(expr[0, 0]).doit(), with numbers for lengths"
+    )
+
+
 TensorExpr._numpycode = _numpycode
 TensorExpr._pythoncode = _numpycode
 for _library in ("jax", "cupy", "torch"):
     setattr(TensorExpr, f"_{_library}code", _refusal(_library))
 TensorExpr._mpmathcode = TensorExpr._tensorflowcode = _refusal("")
+for _language in ("c", "cxx", "f", "r", "rust_"):
+    setattr(TensorExpr, f"_{_language}code", _other_language)
+for _language in ("glsl", "javascript", "julia", "octave"):
+    setattr(TensorExpr, f"_{_language}", _other_language)

@@ -306,6 +306,18 @@ def test_stock_lambdify_names_the_compiler_for_other_libraries(library):
             sympy.lambdify([x, t], e, library)
 
 
+@pytest.mark.parametrize(
+    "language", ["c", "cxx", "f", "glsl_", "js", "julia_", "octave_", "r", "rust_"]
+)
+def test_code_in_other_languages_is_that_of_entries(language):
+    write = getattr(sympy, f"{language}code")
+    for e in (x @ x, t * x[0] ** 2, se.exp(x)):
+        with pytest.raises(se.UnsupportedError, match=r"print single entries, to_indexed\("):
+            write(e)
+    A, y = se.TensorSymbol("A", 2, 2), se.TensorSymbol("y", 2)
+    assert write(se.to_indexed((A @ y)[1]).doit()).count("A") == 2
+
+
 def test_lengths_that_no_argument_has():
     for arguments, e in (([t], t * se.Ones(n)), ([x], se.Ones(m) * x.sum())):
         with pytest.raises(se.TensorError, match="axis length"):
