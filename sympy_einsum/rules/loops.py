@@ -218,10 +218,12 @@ def _as_product(loop: Recurrence, carry: Carry) -> Closed | None:
     steps = _over_steps(loop, factor)
     if steps is None:
         return None
-    first, *axes = range(order_of(steps))
-    lengths = dict(enumerate(shape_of(steps)))
-    row, column, label = (order_of(steps) + k for k in range(3))
-    moved = contract((steps,), ((first, *axes),), (*axes, first), lengths)
+    # One scalar a step multiplies all entries.
+    whole = range(1, order_of(carry.symbol) + 1)
+    axes = whole[: order_of(factor)]
+    lengths = dict(enumerate((loop.length, *shape_of(carry.symbol))))
+    row, column, label = (len(lengths) + k for k in range(3))
+    moved = contract_part((steps,), ((0, *axes),), (*axes, 0), lengths)
     products = IntervalProducts.of(moved)
     count = loop.length
     lengths |= {row: count + 1, column: count + 1, label: count}
@@ -232,7 +234,8 @@ def _as_product(loop: Recurrence, carry: Carry) -> Closed | None:
     def along(selector: Operand, *new: int) -> Operand:
         terms = ((*axes, row, column), end[:1], (*new, other))
         found = contract_part((products, end[1], selector), terms, (*new, *axes), lengths)
-        return contract_part((carry.init, found), (axes, (*new, *axes)), (*new, *axes), lengths)
+        output = (*new, *whole)
+        return contract_part((carry.init, found), (whole, (*new, *axes)), output, lengths)
 
     def last() -> Operand:
         return along(Unit(count + 1, S.Zero if loop.reverse else count))
@@ -334,7 +337,8 @@ def _reduced(carry: Carry) -> tuple[type[Basic], Operand] | None:
 
 
 def _factor(carry: Carry) -> Operand | None:
-    """Return the tensor by whose entries a step multiplies those of a carry."""
+    """Return the tensor by whose entries a step multiplies those of a carry, or the scalar by which
+    it multiplies all."""
     new, symbol = carry.new, carry.symbol
     if not shape_of(new):
         if not new.is_Mul or new.args.count(symbol) != 1:

@@ -44,6 +44,7 @@ M = se.TensorSymbol("M", 2, 2)
 CLOSED = {
     "product": (lambda c, x: (s * c * se.sin(x), (c, s * c * se.sin(x), se.cos(c) * x)), h, X),
     "product of scalars": (lambda c, x: (c * (x @ x), (c, c * (x @ x), c * x)), s, X),
+    "product of a tensor with scalars": (lambda c, y: (s * c * y, (c, s * c * y)), h, Y),
     "product with a matrix": (lambda c, x: (c * (W @ x), c), h, X),
     "log-sum-exp": (lambda c, x: (se.logaddexp(c, x), (c, se.logaddexp(c, x), c - x)), h, X),
     "log-sum-exp of scalars": (lambda c, y: (se.logaddexp(c, 2 * y), c), s, Y),
