@@ -225,6 +225,12 @@ class Backend(Library):
         """Spell a copy that the caller may write to."""
         return operands[0]
 
+    def matrix_power(self, operands: Codes, exponent: Code) -> Code:
+        """Spell a power of each matrix, or its derivative in the directions that follow."""
+        code = along(lambda X: self.code("np.linalg.matrix_power({0}, {1})", X, exponent), operands)
+        # The first power is the operand itself.
+        return code if len(operands) > 1 else self.copy([code])
+
     # --- arithmetic
 
     def sum(self, operands: Codes, axes: Sequence[int] | None) -> Code:

@@ -23,7 +23,6 @@ from ..ir.code import (
 )
 from ..runtime.shared_helpers import FOURIER, RUNNING, STABLE_FUNCTIONS, shared
 from ..runtime.sources import Helper, HelperText
-from .spelling import Codes, along
 
 
 class Library:
@@ -166,10 +165,6 @@ class Library:
         build, has_orders = found
         tree = build(fields)
         return rewritten(tree, self._spelled_with_order) if has_orders else tree
-
-    def matrix_power(self, operands: Codes, exponent: Code) -> Code:
-        """Spell a power of each matrix, or its derivative in the directions that follow."""
-        return along(lambda X: self.code("np.linalg.matrix_power({0}, {1})", X, exponent), operands)
 
     @classmethod
     def _spelled(cls, node: Any) -> Code | None:

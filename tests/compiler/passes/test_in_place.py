@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from node_samples import SAMPLES, numeric, sample
+from oracles import LENGTHS
 from plan_interpreter import assert_same, compiled, interpreted, number, random_plans
 from sympy import sin, symbols
 
@@ -32,6 +34,30 @@ def test_values_stay_and_arguments_too(passes):
         for value, symbol in zip(given, arguments, strict=True):
             np.testing.assert_array_equal(value, data[symbol])
     assert found > COUNT / 4
+
+
+@sample
+@pytest.mark.parametrize("lengths", ["all different", "ones"])
+def test_no_kind_of_node_gives_its_operand_away(name, lengths):
+    """Some functions return their argument itself, such as the first power of a matrix: what is
+    added to the result mustn't be written there, nor may the caller write to the argument."""
+    e = SAMPLES[name]
+    data = numeric(e)
+    if lengths == "ones":
+        data = {s: v[(slice(1),) * np.ndim(v)] if np.ndim(v) else v for s, v in data.items()}
+        data.update({s: 1 for s in data if s in LENGTHS})
+    arguments = {s: np.array(v) if np.ndim(v) else v for s, v in data.items()}
+    functions = {"g": np.sin}
+    for expression in (e, e + 1, 2 * (e + 1) ** 2 - e / 3):
+        f = se.lambdify([*data], expression, functions=functions, check=False)
+        try:
+            result = f(*arguments.values())
+        except (se.ShapeError, IndexError, ValueError):
+            assert lengths == "ones"
+            continue
+        for s, value in arguments.items():
+            np.testing.assert_array_equal(value, data[s])
+            assert not np.ndim(value) or not np.shares_memory(result, value), s
 
 
 def test_only_dead_arrays_of_their_own_are_written_over():
