@@ -62,7 +62,7 @@ OF_US = {
     ),
     "running": Page(
         "Running sums and products",
-        "cumsum cumprod logcumsumexp running_softmax interval_products scan unroll",
+        "cumsum cumprod logcumsumexp running_softmax interval_products scan unroll batch",
         "What runs along an axis, or in [loops](../loops.md); derivatives take linear time too.",
     ),
     "linear-algebra": Page(

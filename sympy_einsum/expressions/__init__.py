@@ -18,7 +18,7 @@ from .base import (
     TensorExpr as TensorExpr,
     TensorLike as TensorLike,
 )
-from .batching import over_batch as over_batch
+from .batching import over_batch as over_batch, repeated_batch as repeated_batch
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
 from .complex_entries import (
     conjugated as conjugated,
@@ -176,6 +176,7 @@ from .scans import (
     closed_loop as closed_loop,
     depending as depending,
     entry_at as entry_at,
+    level_of_body as level_of_body,
     loop_of as loop_of,
     repeated as repeated,
     step_index as step_index,

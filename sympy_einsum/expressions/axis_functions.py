@@ -56,6 +56,10 @@ class AxesFunction(TensorExpr):
         """Build the function of a tensor over some axes; without axes it is ``_over_none``."""
         return cls._build((tensor,), (tuple(axes), *data))
 
+    def on(self, tensor: Operand, axes: Sequence[int]) -> Operand:
+        """Build this function of another tensor, over other axes."""
+        return self.over(tensor, axes, *self.data[1:])
+
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
         tensor, axes, rest = operands[0], tuple(sorted(data[0])), data[1:]

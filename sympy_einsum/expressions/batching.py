@@ -1,47 +1,76 @@
-"""Batches: the expression for one entry of some tensors as that for all entries at once."""
+"""Batches: the expression for one entry of some tensors as that for all entries at once.
+
+Each type of node has a rule that gives it one more first axis. Where a loop's step has a batch, the
+loop has: of all steps, in which the carries that depend on the batch have one more axis.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from sympy import Basic, Expr
 
-from ..core import postorder
-from .axis_functions import LogSumExp, Softmax
+from ..core import UnsupportedError, postorder
+from .affine_selectors import Unit
+from .axis_functions import AxesFunction
 from .base import Operand, TensorExpr
 from .conversion import split_body
 from .entrywise import Elementwise, apply_body
+from .gathers import OneHot
 from .graphs import is_variable, order_of, shape_of
 from .interning import Node
-from .products import Einsum, View, contract
+from .leaves import TensorSymbol
+from .matrix_functions import Adj, Cofactors, Det, Inv, LogDet, adj, cofactors, det, inv, logdet
+from .matrix_stacks import StackFunction
+from .products import Einsum, contract
+from .reshaping import Reshape, reshape_node
+from .running import RunningFunction
+from .scans import LAST, BoundTensor, Carry, Scan, ScanInput, closed_loop, depending
+from .substitution import rebuild, replace_nodes
 from .sums import TensorAdd, total_of
 
+# Batches of some operands of a node.
+Batches: TypeAlias = Mapping[Basic, Operand]
+# The batch of a node from those of some operands, and its length; None if it has none.
+Rule: TypeAlias = Callable[[Any, Batches, Expr], Operand | None]
 
-def over_batch(root: Operand, stacked: Mapping[Basic, Operand], length: Expr) -> Operand | None:
+
+def over_batch(
+    root: Operand, stacked: Batches, length: Expr, otherwise: Rule | None = None
+) -> Operand | None:
     """Return the values of an expression for all entries of tensors along their first axis.
 
     ``stacked`` are the tensors of the symbols whose entries are meant, all of one first length.
-    None for a node that has no batched form here.
+    Nodes without a rule have the batch that ``otherwise`` gives; without one there is no batch, and
+    the result is None, as it is for an expression that depends on no such symbol.
 
     >>> import sympy_einsum as se
     >>> A, x, X = se.TensorSymbol("A", 2, 3), se.TensorSymbol("x", 3), se.TensorSymbol("X", 9, 3)
     >>> print(over_batch(se.sin(A @ x), {x: X}, X.shape[0]))
     sin(X @ A.T)
     """
-    found: dict[Basic, Operand | None] = {}
+    found: dict[Basic, Operand] = {}
     for node in postorder([root], _parts):
         if node in stacked:
             found[node] = stacked[node]
             continue
-        below = _parts(node)
-        if not any(part in found for part in below):
+        below = [part for part in _parts(node) if part in found]
+        own = stacked.keys() & node._own_symbols() if isinstance(node, Node) else set()
+        if not below and not own:
             continue
-        if any(part in found and found[part] is None for part in below):
+        if own and not isinstance(node, Unit):
+            raise UnsupportedError(
+                f"{min(map(str, own))} is an exponent or a bound of {type(node).__name__}, which "
+                "can't differ between the examples of a batch; evaluate them one by one"
+            )
+        batched = {part: found[part] for part in below} or stacked
+        batch = _batched(node, batched, length)
+        if batch is None and otherwise is not None:
+            batch = otherwise(node, batched, length)
+        if batch is None:
             return None
-        batched = {part: value for part in below if (value := found.get(part)) is not None}
-        found[node] = _batched(node, batched, length)
-        if found[node] is None:
-            return None
+        found[node] = batch
     return found.get(root)
 
 
@@ -52,31 +81,18 @@ def _parts(node: Basic) -> Sequence[Basic]:
     return split_body(node)[1] if node.args and not is_variable(node) else ()
 
 
-def _batched(node: Operand, batched: Mapping[Basic, Operand], length: Expr) -> Operand | None:
+def _batched(node: Operand, batched: Batches, length: Expr) -> Operand | None:
     """Return the batch of a node from those of some of its operands."""
-    if isinstance(node, (Einsum, View)):
-        label = len(node.lengths)
-        operands = [batched.get(own, own) for own in node.operands]
-        terms = [
-            (label, *labels) if own in batched else labels
-            for own, labels in zip(node.operands, node.subscripts, strict=True)
-        ]
-        lengths = {**dict(enumerate(node.lengths)), label: length}
-        return contract(operands, terms, (label, *node.output), lengths)
-    shape = (length, *shape_of(node))
-    if isinstance(node, TensorAdd):
-        return total_of([_spread(own, batched, shape) for own in node.operands])
-    if isinstance(node, Elementwise):
-        return apply_body(node.body, [_spread(own, batched, shape) for own in node.operands])
-    if isinstance(node, (LogSumExp, Softmax)):
-        return node.over(batched[node.operands[0]], [axis + 1 for axis in node.axes])
+    rule = next((RULES[base] for base in type(node).__mro__ if base in RULES), None)
+    if rule is not None:
+        return rule(node, batched, length)
     if isinstance(node, TensorExpr) or not isinstance(node, Expr):  # also conditions
         return None
     body, operands = split_body(node)
-    return apply_body(body, [_spread(own, batched, shape) for own in operands])
+    return apply_body(body, [_spread(own, batched, (length,)) for own in operands])
 
 
-def _spread(node: Operand, batched: Mapping[Basic, Operand], shape: Sequence[Expr]) -> Operand:
+def _spread(node: Operand, batched: Batches, shape: Sequence[Expr]) -> Operand:
     """Return an operand with the axes of a batch; what is the same everywhere is repeated, a number
     stays one."""
     if node not in batched and not order_of(node):
@@ -87,3 +103,146 @@ def _spread(node: Operand, batched: Mapping[Basic, Operand], shape: Sequence[Exp
     kept = axes[len(shape) - own :]
     labels = (0, *kept) if node in batched else kept
     return contract((value,), (labels,), axes, dict(enumerate(shape)))
+
+
+def repeated_batch(node: Operand, length: Expr) -> Operand:
+    """Return a batch whose entries are all equal."""
+    axes = range(1 + order_of(node))
+    lengths = dict(enumerate((length, *shape_of(node))))
+    return contract((node,), (axes[1:],), axes, lengths)
+
+
+def _product(node: Einsum, batched: Batches, length: Expr) -> Operand:
+    label = len(node.lengths)
+    operands = [batched.get(own, own) for own in node.operands]
+    terms = [
+        (label, *labels) if own in batched else labels
+        for own, labels in zip(node.operands, node.subscripts, strict=True)
+    ]
+    lengths = {**dict(enumerate(node.lengths)), label: length}
+    return contract(operands, terms, (label, *node.output), lengths)
+
+
+def _sum(node: TensorAdd, batched: Batches, length: Expr) -> Operand:
+    return total_of([_spread(own, batched, (length, *node.shape)) for own in node.operands])
+
+
+def _entrywise(node: Elementwise, batched: Batches, length: Expr) -> Operand:
+    shape = (length, *node.shape)
+    return apply_body(node.body, [_spread(own, batched, shape) for own in node.operands])
+
+
+def _of_stacks(node: StackFunction, batched: Batches, length: Expr) -> Operand:
+    operands = [
+        _spread(own, batched, (length, *shape_of(own))) if order_of(own) else own
+        for own in node.operands
+    ]
+    return rebuild(node, tuple(operands))
+
+
+def _loop(node: Scan, batched: Batches, length: Expr) -> Operand | None:
+    """Batch the step: what depends on the batch has one more axis, behind that of the steps."""
+    loop = node.loop
+    of_step: dict[Basic, Operand] = {}
+    known: dict[Basic, Operand] = {}
+    symbols: dict[Basic, TensorSymbol] = {}
+    for own in loop.invariants:
+        if own.stacked in batched:
+            of_step[own.symbol] = batched[own.stacked]
+        else:
+            known[own.symbol] = own.stacked
+
+    def with_batch(symbol: TensorSymbol) -> TensorSymbol:
+        shape = (length, *shape_of(symbol))
+        new = BoundTensor("batch", len(symbols), loop.level, shape)
+        of_step[symbol] = symbols[symbol] = new
+        return new
+
+    inputs = [
+        ScanInput(with_batch(own.symbol), _exchanged(batched[own.stacked]))
+        if own.stacked in batched
+        else own
+        for own in loop.inputs
+    ]
+    while True:
+        changing = {*depending(loop.outputs, of_step)}
+        more = [
+            own.symbol
+            for own in loop.carries
+            if own.symbol not in of_step and (own.init in batched or own.new in changing)
+        ]
+        if not more:
+            break
+        for symbol in more:
+            with_batch(symbol)
+    outputs: list[Operand] = []
+    for number, output in enumerate(loop.outputs):
+        is_carried = number < len(loop.carries) and loop.carries[number].symbol in of_step
+        batch: Operand | None = output
+        if output in changing:
+            batch = over_batch(output, of_step, length)
+        elif is_carried:
+            batch = repeated_batch(output, length)
+        if batch is None:
+            return None
+        outputs.append(batch)
+    outputs = replace_nodes(outputs, known)
+    carries = [
+        Carry(symbols[own.symbol], batched.get(own.init, repeated_batch(own.init, length)), new)
+        if own.symbol in symbols
+        else own._replace(new=new)
+        for own, new in zip(loop.carries, outputs, strict=False)
+    ]
+    values = outputs[len(carries) :]
+    result = closed_loop(
+        *(loop.length, loop.reverse, loop.index, carries, inputs, values),
+        recomputes=loop.recomputes,
+    ).result(node.kind, node.place)
+    if node.kind == LAST:
+        is_batched = loop.carries[node.place].symbol in of_step
+    else:
+        is_batched = loop.values[node.place] in changing
+        result = _exchanged(result) if is_batched else result
+    return result if is_batched else repeated_batch(result, length)
+
+
+def _exchanged(tensor: Operand) -> Operand:
+    """Exchange the first two axes."""
+    axes = [*range(order_of(tensor))]
+    labels = [1, 0, *axes[2:]]
+    lengths = dict(zip(labels, shape_of(tensor), strict=True))
+    return contract((tensor,), (labels,), axes, lengths)
+
+
+def _of_one(build: Callable[[Any, Any], Operand]) -> Rule:
+    """Return the rule of nodes with one operand, from the node and the batch of that."""
+
+    def rule(node: Operand, batched: Batches, length: Expr) -> Operand:
+        (own,) = batched.values()
+        return build(node, own)
+
+    return rule
+
+
+def _position(node: Unit, batched: Batches, length: Expr) -> Operand | None:
+    positions = _batched(node.position, batched, length)
+    return None if positions is None else OneHot.at(positions, node.length)
+
+
+RULES: dict[type, Rule] = {
+    Einsum: _product,
+    TensorAdd: _sum,
+    Elementwise: _entrywise,
+    AxesFunction: _of_one(lambda node, own: node.on(own, [axis + 1 for axis in node.axes])),
+    StackFunction: _of_stacks,
+    Inv: _of_one(lambda node, own: inv(own)),
+    Adj: _of_one(lambda node, own: adj(own)),
+    Det: _of_one(lambda node, own: det(own)),
+    LogDet: _of_one(lambda node, own: logdet(own)),
+    Cofactors: _of_one(lambda node, own: cofactors(own, node.degree)),
+    RunningFunction: _of_one(lambda node, own: type(node).of(own)),
+    Reshape: _of_one(lambda node, own: reshape_node(own, (own.shape[0], *node.shape))),
+    OneHot: _of_one(lambda node, own: OneHot.at(own, node.length)),
+    Unit: _position,
+    Scan: _loop,
+}

@@ -21,6 +21,7 @@ from .axes import (
     swapaxes as swapaxes,
     transpose as transpose,
 )
+from .batches import batch as batch
 from .complex_tensors import (
     ComplexLike as ComplexLike,
     ComplexTensor as ComplexTensor,

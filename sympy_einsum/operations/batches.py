@@ -1,0 +1,145 @@
+"""Batches: the expression for one example becomes the one for many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sympy import Basic, Expr, Symbol
+
+from ..core import (
+    Length,
+    ShapeError,
+    TensorError,
+    UnsupportedError,
+    as_length,
+    postorder,
+    same_length,
+    same_shape,
+)
+from ..expressions import (
+    VALUES,
+    BoundTensor,
+    Operand,
+    ScanInput,
+    TensorExpr,
+    TensorLike,
+    TensorSymbol,
+    as_operand,
+    closed_loop,
+    level_of_body,
+    over_batch,
+    repeated_batch,
+    replace_nodes,
+    shape_of,
+    step_index,
+)
+
+# Assumptions that a stack of tensors has with each of them.
+_OF_ENTRIES = ("positive", "nonnegative")
+
+
+def batch(exprs: TensorLike | Sequence[Any], variables: Mapping[Any, Length | TensorExpr]) -> Any:
+    """Return an expression for many examples: the batch of an expression for one.
+
+    Parameters
+    ==========
+
+    exprs : an expression, or a nested list or tuple of expressions
+    variables : the symbols that differ between examples, each with the number of examples: ``x``
+        of shape (n,) becomes a symbol of the same name of shape (b, n); or with a tensor of that
+        shape, whose rows are the examples. All others are the same for all examples.
+
+    Each result has one more first axis, that of the examples. A node that has no batched form, such
+    as the solution of an equation, is computed in a loop over the examples.
+
+    Raises
+    ======
+
+    ShapeError : the numbers of examples differ, or a tensor doesn't have the shape of its symbol
+        behind the first axis
+    TensorError : a key isn't a symbol
+    UnsupportedError : lengths, or exponents of matrices, would differ between examples
+
+    Examples
+    ========
+
+    The gradients of a loss for each example [JAX, ``vmap(grad(f))``]:
+
+    >>> from sympy import symbols
+    >>> import sympy_einsum as se
+    >>> n, b = symbols("n b", integer=True, positive=True)
+    >>> w, x, y = se.TensorSymbol("w", n), se.TensorSymbol("x", n), se.TensorSymbol("y", ())
+    >>> loss = se.log(1 + se.exp(-y * (w @ x)))
+    >>> each = se.batch(se.gradient(loss, w), {x: b, y: b})
+    >>> each.shape
+    (b, n)
+    >>> X = se.TensorSymbol("X", b, n)
+    >>> print(se.batch(x @ w, {x: X}))
+    X @ w
+    """
+    if not isinstance(variables, Mapping):
+        raise TensorError(
+            f"the variables of a batch are a dictionary, {{x: b}}, not {type(variables).__name__}"
+        )
+    stacked: dict[Basic, Operand] = {}
+    length: Expr | None = None
+    for key, value in variables.items():
+        symbol = as_operand(key)
+        if not isinstance(symbol, (Symbol, TensorSymbol)):
+            raise TensorError(f"the variables of a batch are symbols, not {key}")
+        own = _stacked(symbol, value)
+        first = own.shape[0]
+        if length is not None and not same_length(length, first):
+            names = ", ".join(map(str, stacked))
+            raise ShapeError(
+                f"{symbol} has {first} examples and {names} {length}; the numbers must be equal"
+            )
+        length = first if length is None else length
+        stacked[symbol] = own
+    if length is None:
+        raise TensorError("a batch needs a variable: {x: b}, with the number b of examples")
+    return _over(exprs, stacked, length)
+
+
+def _stacked(symbol: Symbol | TensorSymbol, value: Length | TensorExpr) -> TensorExpr:
+    """Return the tensor of all examples."""
+    shape = shape_of(symbol)
+    if isinstance(value, (TensorExpr, Sequence)) or hasattr(value, "shape"):
+        tensor = as_operand(value)
+        if not isinstance(tensor, TensorExpr) or not same_shape(tensor.shape[1:], shape):
+            raise ShapeError(
+                f"a batch of {symbol}, of shape {shape}, has the shape (b, "
+                f"{', '.join(map(str, shape))}), not {shape_of(tensor)}"
+            )
+        return tensor
+    known = symbol.assumptions if isinstance(symbol, TensorSymbol) else _signs(symbol)
+    kept = {name: True for name in _OF_ENTRIES if name in known}
+    return TensorSymbol(symbol.name, as_length(value), *shape, **kept)
+
+
+def _signs(symbol: Symbol) -> list[str]:
+    return [name for name in _OF_ENTRIES if getattr(symbol, f"is_{name}")][:1]
+
+
+def _over(exprs: Any, stacked: Mapping[Basic, Operand], length: Expr) -> Any:
+    if isinstance(exprs, (list, tuple)):
+        return type(exprs)([_over(part, stacked, length) for part in exprs])
+    root = as_operand(exprs)
+    lengths = {s for node in postorder([root]) for n in shape_of(node) for s in n.free_symbols}
+    if not lengths.isdisjoint(stacked):
+        raise UnsupportedError(
+            f"{min(map(str, lengths & stacked.keys()))} is an axis length, which can't differ "
+            "between the examples of a batch"
+        )
+    found = over_batch(root, stacked, length, _by_loop)
+    return repeated_batch(root, length) if found is None else found
+
+
+def _by_loop(node: Operand, batched: Mapping[Basic, Operand], length: Expr) -> Operand:
+    """Compute a node in a loop over the examples."""
+    symbols = {own: BoundTensor("example", k, 0, shape_of(own)) for k, own in enumerate(batched)}
+    inputs = [ScanInput(symbols[own], batched[own]) for own in batched]
+    (value,) = replace_nodes([node], symbols)
+    index = step_index(level_of_body([value], symbols.values()))
+    return closed_loop(length, False, index, (), inputs, [value]).result(VALUES, 0)
