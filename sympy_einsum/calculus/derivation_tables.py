@@ -9,29 +9,36 @@ Tensor Expressions", NeurIPS 2018, tables 2 and 3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import sympy
-from sympy import Expr, S, Symbol
+from sympy import Basic, Expr, S, Symbol
 
 from ..core import UnsupportedError, postorder, tuning
 from ..expressions import (
+    VALUES,
     Delta,
     Operand,
+    Recurrence,
+    Scan,
     TensorExpr,
     TensorSymbol,
     Zeros,
+    depending,
     order_of,
     rebuild,
     shape_of,
     split_body,
     substitute,
+    substitute_all,
 )
 from ..operations import add, tensordot
 from ..rules import Step, tidy
-from .sweeps import sweep
+from .sweeps import pullback, pushforward, sweep
 
+# The letters of carries and values in a step.
+LETTERS = "suwzpqrabcdefg"
 # Characters that are markup in HTML.
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -45,17 +52,20 @@ class Derivation(NamedTuple):
 
 
 class DerivationRow(NamedTuple):
-    """A node of the function's graph.
+    """A node of the function's graph, or the next value of a carry or a value of a loop's step.
 
     Attributes
     ==========
 
-    name : x_0, x_1, … for symbols, v_0, v_1, … for what is computed, y_0 for the function
+    name : x_0, x_1, … for symbols, v_0, v_1, … for what is computed, y_0 for the function; s_t+1,
+        … for the next value of a carry after t steps, and other letters for values of the step t
     node : the expression
     definition : the node as its operation on the names of its operands
     partials : by the name of each operand, the node's derivative by it, in names
     rule : how the derivative follows from those of other rows, in LaTeX
-    derivative : forward the node's derivative by the variable, else the function's by the node
+    derivative : forward the node's derivative by the variable, else the function's by the node; of
+        a step the equation of tangents, or the adjoint equation, in names such as sbar_t+1
+    of : whose derivative it is: the row's, or before a step
     """
 
     name: str
@@ -64,6 +74,7 @@ class DerivationRow(NamedTuple):
     partials: dict[str, Operand]
     rule: str
     derivative: Operand
+    of: str
 
 
 class Trace(list[Step]):
@@ -129,11 +140,13 @@ class Trace(list[Step]):
 def _cells(row: DerivationRow, mode: str) -> list[str]:
     """Return the three columns of a row in LaTeX."""
     name = _letter(row.name)
+    # A loop's partial derivatives are those of its step.
     partials = [
         rf"\frac{{\partial {name}}}{{\partial {_letter(of)}}} = {sympy.latex(partial)}"
         for of, partial in row.partials.items()
+        if not isinstance(row.node, Scan)
     ]
-    steps = [_letter(row.name, mode), row.rule, sympy.latex(row.derivative)]
+    steps = [_letter(row.of, mode), row.rule, sympy.latex(row.derivative)] if row.of else []
     return [
         " = ".join(dict.fromkeys([name, sympy.latex(row.definition), sympy.latex(row.node)])),
         r",\; ".join(partials),
@@ -187,14 +200,81 @@ def _rows(derivation: Derivation) -> list[DerivationRow]:
         }
         for node in nodes
     }
-    found, rules = _swept(derivation, nodes, names, partials, symbols)
+    found, rules = _swept(derivation, nodes, names, partials, symbols, definitions)
     order = [*inputs, *inner, *([function] if _below(function) else [])]
-    return [
-        DerivationRow(
-            names[v], v, v if v in inputs else definitions[v], partials[v], rules[v], found[v]
-        )
-        for v in order
+    rows: list[DerivationRow] = []
+    loops: dict[object, None] = {}
+    letters = iter(LETTERS)
+    for v in order:
+        definition = definitions[v]
+        if isinstance(v, Scan) and isinstance(definition, Scan) and v.group not in loops:
+            loops[v.group] = None
+            shown = [w for w in order if isinstance(w, Scan) and w.group == v.group]
+            rows += _step_rows(shown, definition.loop, derivation, letters)
+        own = v if v in inputs else definition
+        rows.append(DerivationRow(names[v], v, own, partials[v], rules[v], found[v], names[v]))
+    return rows
+
+
+def _step_rows(
+    results: Sequence[Scan], loop: Recurrence, derivation: Derivation, letters: Iterator[str]
+) -> list[DerivationRow]:
+    """Return rows for the step of a loop, of which some results are asked for: the next values of
+    carries with their tangents, or the carries' cotangents, and values of the step."""
+    is_forward = derivation.mode == "forward"
+    seed = derivation.variables[0] if is_forward else derivation.function
+    extra = shape_of(seed)
+    values = list(dict.fromkeys([loop.values[w.place] for w in results if w.kind == VALUES]))
+    own = [next(letters) for _ in loop.carries]
+    before = [_placeholder(f"{x}_t", c.symbol) for x, c in zip(own, loop.carries, strict=True)]
+    names = [*[f"{x}_t+1" for x in own], *[f"{next(letters)}_t" for _ in values]]
+    known: dict[Basic, object] = {loop.index: Symbol("t", integer=True, nonnegative=True)}
+    known |= {c.symbol: symbol for c, symbol in zip(loop.carries, before, strict=True)}
+    for entry in loop.inputs:
+        is_named = isinstance(entry.stacked, TensorSymbol)
+        name = f"{entry.stacked.name}t" if is_named else f"{next(letters)}_t"
+        known[entry.symbol] = _placeholder(name, entry.symbol)
+    known |= {invariant.symbol: invariant.stacked for invariant in loop.invariants}
+    outputs = substitute_all([*[c.new for c in loop.carries], *values], known)
+    variables = [
+        symbol
+        for symbol in known.values()
+        if isinstance(symbol, (TensorSymbol, Symbol)) and symbol is not known[loop.index]
     ]
+    partials = [
+        {
+            str(symbol): sweep(output, (symbol,), "auto", None)[0][0]
+            for symbol in variables
+            if depending([output], [symbol])
+        }
+        for output in outputs
+    ]
+
+    def marked(name: str, like: Operand) -> Operand:
+        """Return the symbol of a tangent or cotangent."""
+        letter, _, rest = name.partition("_")
+        mark = "dot" if is_forward else "bar"
+        axes = (*shape_of(like), *extra) if is_forward else (*extra, *shape_of(like))
+        name = f"{letter}{mark}_{rest}"
+        return TensorSymbol(name, axes) if axes else Symbol(name, real=True)
+
+    tangents = [marked(str(symbol), symbol) for symbol in variables]
+    seeds = [marked(name, output) for name, output in zip(names, outputs, strict=True)]
+    rows = []
+    for k, (name, output) in enumerate(zip(names, outputs, strict=True)):
+        if is_forward:
+            of, pairs = name, [(variable, name) for variable in partials[k]]
+            derivative = pushforward(output, variables, tangents, extra)
+        elif k < len(before):
+            of = str(before[k])
+            pairs = [(of, names[j]) for j, found in enumerate(partials) if of in found]
+            (derivative,) = pullback(outputs, [before[k]], seeds, extra)
+        else:
+            of, pairs, derivative = "", [], seeds[k]
+        (derivative,), _ = tidy([derivative], None, outputs)
+        rule = _rule(pairs, derivation.mode)
+        rows.append(DerivationRow(name, output, output, partials[k], rule, derivative, of))
+    return rows
 
 
 def _swept(
@@ -203,6 +283,7 @@ def _swept(
     names: dict[Operand, str],
     partials: dict[Operand, dict[str, Operand]],
     symbols: dict[Operand, Operand],
+    definitions: dict[Operand, Operand],
 ) -> tuple[dict[Operand, Operand], dict[Operand, str]]:
     """Compute the derivatives of all nodes by equations 1 and 2 of [LMG18], and how they follow."""
     function, variables, mode = derivation
@@ -216,8 +297,18 @@ def _swept(
         pairs = [] if node is seed else [edge for edge in edges if edge[is_forward] is node]
         parts = [_identity(node)] if node is seed else []
         for of, to in pairs:
+            if is_forward and isinstance(found[of], Zeros):
+                continue
             partial = substitute(partials[to][names[of]], node_of)
-            if is_forward:
+            if isinstance(to, Scan):
+                # The recurrence of tangents, or the adjoint one, without the loop's Jacobian.
+                own, symbol = definitions[to], symbols[of]
+                if is_forward:
+                    part = pushforward(own, [symbol], [found[of]], shape_of(seed))
+                else:
+                    (part,) = pullback([own], [symbol], [found[to]], shape_of(seed))
+                parts.append(substitute(part, node_of))
+            elif is_forward:
                 parts.append(tensordot(partial, found[of], order_of(of)))
             else:
                 parts.append(tensordot(found[to], partial, order_of(to)))

@@ -184,6 +184,7 @@ def pullback(
     outer_lengths = _lengths((outer, outer_shape))
     contributions: dict[Operand, list[Operand]] = {}
     of_loops: dict[Operand, dict[Result, Operand]] = {}
+    of_results: dict[Operand, tuple[Operand, Operand]] = {}
     for root, seed in zip(roots, seeds, strict=True):
         contributions.setdefault(root, []).append(seed)
     variables = set(wrt)
@@ -195,12 +196,16 @@ def pullback(
             )
             for k, own in found.items():
                 contributions.setdefault(node.operands[k], []).append(own)
+                if steps is not None:
+                    result, cotangent = of_results[node]
+                    steps.append(Step("pullback of Scan", cotangent, own, result))
         if node not in contributions or node in variables or node not in graph.active:
             continue
         cotangent = accumulated(contributions.pop(node))
         if isinstance(node, Scan):
             (loop,) = graph.below(node)
             of_loops.setdefault(loop, {})[node.kind, node.place] = cotangent
+            of_results.setdefault(loop, (node, cotangent))
             continue
         if isinstance(node, Solution):
             known = [k for k, o in enumerate(node.operands) if k and o in graph.active]
@@ -258,6 +263,12 @@ def pushforward(
         if isinstance(node, Scan):
             (loop,) = graph.below(node)
             tangent_of[node] = of_loops[loop]((node.kind, node.place))
+            if steps is not None:
+                known_tangents = [tangent_of[o] for o in loop.operands if o in tangent_of]
+                steps.extend(
+                    Step("pushforward of Scan", own, tangent_of[node], node)
+                    for own in known_tangents
+                )
             continue
         if isinstance(node, Solution):
             known = {

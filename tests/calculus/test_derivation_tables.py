@@ -23,6 +23,9 @@ FUNCTIONS = [
     (sympy.log(se.det(A)), A),
     (se.log(1 + se.exp(M @ w)).sum(), M),
     (se.einsum("i->ii", w) * 2 + 1, w),
+    (se.scan(lambda d, row: (se.tanh(c * d + row) * w, None), w, M)[0] @ w, w),
+    ((se.scan(lambda d, row: (d * row, d + row), w, M, reverse=True)[1] ** 2).sum(), M),
+    (se.scan(lambda d, t: (c * d + t, None), c**2, length=3)[0] ** 2, c),
 ]
 
 
@@ -40,7 +43,8 @@ def test_rows(f, v):
     expected = values([se.diff(f, v)], data)[0]
     for mode in ("forward", "reverse"):
         _, trace = se.diff(f, v, mode=mode, trace=True)
-        rows = trace.rows()
+        # Those of steps have names of their own.
+        rows = [row for row in trace.rows() if "_t" not in row.name]
         symbols = [row.name for row in rows if not row.partials]
         assert symbols == [f"x_{k}" for k in range(len(symbols))]
         assert rows[-1].name == "y_0"
@@ -109,3 +113,34 @@ def test_long_tables_are_refused():
     assert len(trace) > 100
     with pytest.raises(se.UnsupportedError, match="at most 100 are shown"):
         trace.rows()
+
+
+def test_the_step_of_a_loop():
+    """A row has partial derivatives, and the adjoint equation or that of tangents."""
+    T = sympy.Symbol("T", integer=True, positive=True)
+    X = se.TensorSymbol("X", T, n)
+    last, states = se.scan(lambda h, row: 2 * (se.tanh(A @ h + row),), x, X)
+    f = last.sum() + (states**2).sum()
+    _, trace = se.diff(f, x, trace=True)
+    rules = [step.rule for step in trace]
+    assert "pullback of Scan" in rules
+    rows = {row.name: row for row in trace.rows()}
+    step, value = rows["s_t+1"], rows["u_t"]
+    symbols = {name: se.TensorSymbol(name, n) for name in ("s_t", "sbar_t+1", "ubar_t")}
+    matrix, entry = se.TensorSymbol("x_2", n, n), se.TensorSymbol("x_1t", n)
+    new = se.tanh(matrix @ symbols["s_t"] + entry)
+    assert step.node == value.node == new
+    assert {*step.partials} == {"s_t", str(matrix), str(entry)}
+    assert se.equal(step.partials["s_t"], se.einsum("i,ij->ij", 1 - new**2, matrix))
+    total = symbols["sbar_t+1"] + symbols["ubar_t"]
+    assert se.equal(step.derivative, matrix.T @ ((1 - new**2) * total))
+    assert (step.of, value.of) == ("s_t", "")
+    assert r"\bar{s}_{t} = \bar{s}_{t+1} \frac{\partial s_{t+1}}{\partial s_{t}} + " in (
+        trace._repr_latex_()
+    )
+    assert r"\bar{s}_{t}" in trace._repr_html_()
+    _, forward = se.diff(f, x, mode="forward", trace=True)
+    assert "pushforward of Scan" in [step.rule for step in forward]
+    (row,) = [row for row in forward.rows() if row.name == "s_t+1"]
+    assert r"\frac{\partial s_{t+1}}{\partial s_{t}} \dot{s}_{t}" in row.rule
+    assert row.of == "s_t+1"
