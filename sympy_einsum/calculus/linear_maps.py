@@ -18,15 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..core import Shape, ShapeError, TensorError, UnsupportedError, same_shape
-from ..expressions import Delta, Operand, Scan, Solution, Zeros, as_operand, shape_of
+from ..core import Shape, ShapeError, TensorError, same_shape
+from ..expressions import Delta, Operand, Solution, Zeros, as_operand, shape_of
 from ..operations import transpose
 from ..rules import stabilise, tidy
-from .linear_actions import CARRIERS
 from .operators import Listed, as_function, as_variable, listed
 from .point_free import LATEX, TEXT, Style, map_text
 from .scans import LoopNode
-from .steps import Carried, TermMap
+from .steps import APPLIED, Carried, TermMap
 from .sweeps import Graph, accumulated, term_lengths
 
 
@@ -47,7 +46,8 @@ class LinearMap:
     ``str`` and LaTeX show it without its argument: ``∘`` is composition, ``(A @)`` multiplies by a
     matrix from the left, ``(e *)`` entry by entry, ``(* e)`` is e times a number, ``(e ·)`` the
     scalar product with e, ``Σ`` adds up, ``Δ`` repeats, ``π[k]`` takes an entry, ``ι[k]`` puts one
-    among zeros, ``π1`` is the first of several arguments, ``⟨f, g⟩`` a tuple.
+    among zeros, ``π1`` is the first of several arguments, ``⟨f, g⟩`` a tuple; ``DScan`` is the
+    recurrence of tangents of a loop, ``DScan*`` its adjoint, and likewise ``DSolution`` and others.
 
     domain, codomain : the shapes of the tensors that it takes and gives
     """
@@ -234,7 +234,7 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
     number = {variable: k for k, variable in enumerate(variables)}
     lines: list[Line] = []
     for node in graph.order:
-        # Loops are refused by their results, which come after them.
+        # The steps of loops are those of their results, which come after them.
         if node in number or node not in graph.active or isinstance(node, LoopNode):
             continue
         steps = [(step, number[o]) for step, o in _steps(graph, node) if o in number]
@@ -248,15 +248,10 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
 
 def _steps(graph: Graph, node: Operand) -> Iterator[tuple[TermMap | Carried, Operand]]:
     """Yield the derivative of a node by each of its operands that depend on a variable."""
-    if isinstance(node, (Scan, Solution)):
-        what = "loop" if isinstance(node, Scan) else "solution of an equation"
-        raise UnsupportedError(
-            f"the derivative of a {what} is no composition of maps; jvp and vjp apply it, jacobian "
-            "writes it as a tensor"
-        )
-    if type(node) in CARRIERS:
+    if type(node) in APPLIED:
         for k, operand in enumerate(node.operands):
-            if operand in graph.active:
+            # A solution doesn't depend on where it is searched for.
+            if operand in graph.active and (k or not isinstance(node, Solution)):
                 yield Carried(node, k), operand
         return
     below = graph.below(node)

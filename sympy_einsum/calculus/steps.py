@@ -8,11 +8,35 @@ from typing import Any, NamedTuple
 from sympy import Expr
 
 from ..core import Shape
-from ..expressions import Operand, TensorExpr, shape_of
+from ..expressions import Operand, Scan, Solution, TensorExpr, shape_of
 from ..operations import transpose
-from .linear_actions import CARRIERS
-from .sweeps import combine
+from .implicit_functions import pull_back_solution, push_forward_solution
+from .linear_actions import CARRIERS, Carrier
+from .scans import pull_back_loop, push_forward_loop
+from .sweeps import combine, pullback, pushforward
 from .terms import Term
+
+# Nodes whose derivatives are maps that are applied, those with bodies too: of a loop the recurrence
+# of tangents and the adjoint one, of a solution the linear system that it gives.
+APPLIED: Mapping[type, Carrier] = {
+    **CARRIERS,
+    Scan: Carrier(
+        lambda node, place, cotangent, outer: pull_back_loop(
+            node.loop, {(node.kind, node.place): cotangent}, [place], outer, pullback
+        )[place],
+        lambda node, place, tangent, inner: push_forward_loop(
+            node.loop, {place: tangent}, inner, pushforward
+        )((node.kind, node.place)),
+    ),
+    Solution: Carrier(
+        lambda node, place, cotangent, outer: pull_back_solution(
+            node, cotangent, [place], outer, pullback
+        )[place],
+        lambda node, place, tangent, inner: push_forward_solution(
+            node, {place: tangent}, inner, pushforward
+        ),
+    ),
+}
 
 
 class TermMap(NamedTuple):
@@ -50,7 +74,7 @@ class Carried(NamedTuple):
 
     def applied(self, value: Operand, inner: Shape) -> Operand:
         """Apply the map to a tensor that has further axes behind its own."""
-        carrier: Any = CARRIERS[type(self.node)]
+        carrier: Any = APPLIED[type(self.node)]
         if not self.is_pullback:
             return carrier.pushforward(self.node, self.place, value, inner)
         count = len(inner)

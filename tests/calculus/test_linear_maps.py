@@ -161,8 +161,28 @@ def test_point_free_text(f, v, forward, back):
     assert L._repr_latex_().startswith("$")
 
 
-def test_loops_and_solutions_are_refused_by_name():
-    last, _ = se.scan(lambda c, t: (se.sin(X @ c), None), x, length=sp.Symbol("N", integer=True))
-    for f, v in ((last, x), (last.sum() * t, X), (se.solution(t**3 + t - u, t, 1), u)):
-        with pytest.raises(se.UnsupportedError, match="jvp and vjp apply it"):
-            se.linearize(f, v)
+def test_loops_and_solutions():
+    """Their maps have names; matrices and adjoints are those of jacobian, vjp and jvp."""
+    N = sp.Symbol("N", integer=True, positive=True)
+    Y = se.TensorSymbol("Y", N, 3)
+    last, states = se.scan(lambda c, y: 2 * (se.sin(X @ c + y),), 2 * x, Y)
+    root = se.solution(lambda z: z**3 + z - se.exp(x), start=x)
+    draw = np.random.default_rng(4).standard_normal
+    data = {x: draw(3), X: draw((3, 3)), Y: draw((2, 3))}
+    for f, variables in ((last, (x, X, Y)), (states[0], (X, Y)), (se.exp(root), (x,))):
+        for v in variables:
+            L = se.linearize(f, v)
+            tangent, cotangent = se.TensorSymbol("p", v.shape), se.TensorSymbol("q", f.shape)
+            given = {**data, tangent: draw(data[v].shape), cotangent: draw(3)}
+            pairs = [
+                (L.matrix(), se.jacobian(f, v)),
+                (L @ tangent, se.jvp(f, v, tangent)),
+                (L.adjoint() @ cotangent, se.vjp(f, v, cotangent)),
+                (L.adjoint().adjoint() @ tangent, se.jvp(f, v, tangent)),
+            ]
+            computed = se.lambdify([*given], [e for pair in pairs for e in pair])(*given.values())
+            for one, other in zip(computed[::2], computed[1::2], strict=True):
+                assert_close(one, other)
+    assert str(se.linearize(last, x)) == "DScan ∘ (2 *)"
+    assert str(se.linearize(last, x).adjoint()) == "(2 *) ∘ DScan*"
+    assert str(se.linearize(root, x)) == "DSolution ∘ (-1 *) ∘ (exp(x) *)"
