@@ -51,6 +51,7 @@ class LoopWriter:
         self.loop = body.loop
         self.backend = backend
         self.size = size
+        self.prefix = prefix
         self.carries = _numbered(f"{prefix}c", self.loop.carries)
         self.stacked = _numbered(f"{prefix}s", self.loop.inputs)
         self.inputs = _numbered(f"{prefix}x", self.loop.inputs)
@@ -151,13 +152,13 @@ class LoopWriter:
         returned: list[Code] = []
         slices: dict[int, Code] = {}
 
-        def store(value: Code, row: Code, like: Operand) -> None:
-            """Let a value be computed into a row, or copy it there."""
+        def store(value: Code, array: Code, position: Code, like: Operand) -> None:
+            """Let a value be computed into a row of an array, or copy it there."""
             is_own = isinstance(value, ast.Name) and value.id in allocated
             if is_own and shape_of(like) and value.id not in rows:  # type: ignore[attr-defined]
-                rows[value.id] = row  # type: ignore[attr-defined]
+                rows[value.id] = subscript(array, [position])  # type: ignore[attr-defined]
             else:
-                stores.append(assigned(row, value))
+                stores.append(self._copied(value, array, position, like))
 
         allocated = {own.array for own in steps if isinstance(own, Allocate)}
         for k, ends in self.body.paths.items():
@@ -165,9 +166,9 @@ class LoopWriter:
             shape = [self.size(n) for n in (loop.length + 1, *shape_of(loop.carries[k].new))]
             before.append(assigned(path, quote("np.empty({0}, dtype)", shape)))
             start = length if loop.reverse else constant(0)
-            before.append(assigned(subscript(path, [start]), carry))
+            before.append(self._copied(carry, path, start, loop.carries[k].new))
             after = name(self.index) if loop.reverse else quote("{0} + 1", name(self.index))
-            store(outputs[k], subscript(path, [after]), loop.carries[k].new)
+            store(outputs[k], path, after, loop.carries[k].new)
             parts = [quote("{0}[:{1}]", path, length), quote("{0}[1:]", path)]
             slices.update(zip(ends, parts[:: -1 if loop.reverse else 1], strict=True))
         for number, (result, place) in enumerate(self.body.results):
@@ -184,7 +185,7 @@ class LoopWriter:
                 like = loop.values[place]
                 shape = [self.size(n) for n in (loop.length, *shape_of(like))]
                 before.append(assigned(own, quote("np.empty({0}, dtype)", shape)))
-                store(outputs[carried + place], subscript(own, [name(self.index)]), like)
+                store(outputs[carried + place], own, name(self.index), like)
         steps = [
             assigned(name(own.array), rows[own.array])
             if isinstance(own, Allocate) and own.array in rows
@@ -195,6 +196,17 @@ class LoopWriter:
         statements = [*before, self._over_steps(body)]
         statements.append(ast.Return(as_tuple(returned)))
         return function(name_of, [*map(name, self.arguments)], statements, [name("compiled")])
+
+    def _copied(self, value: Code, array: Code, position: Code, like: Operand) -> ast.stmt:
+        """The statement that copies a value to a row of an array, entry by entry: Numba takes
+        seconds to compile the assignment of a row, whose error is a formatted text."""
+        lengths = [self.size(length) for length in shape_of(like)]
+        indices = [name(f"{self.prefix}e{axis + 1}") for axis in range(len(lengths))]
+        entry = subscript(value, indices) if indices else value
+        statement: ast.stmt = assigned(subscript(array, [position, *indices]), entry)
+        for index, length in reversed([*zip(indices, lengths, strict=True)]):
+            statement = ast.For(index, quote("range({0})", length), [statement], [])
+        return statement
 
     def _over_steps(self, body: list[ast.stmt]) -> ast.For:
         """The statement that executes a body at all steps."""
@@ -283,8 +295,8 @@ def _numbered(stem: str, group: Sequence[object]) -> list[str]:
 
 
 # The first letters of names in the functions of loops: of carries, stacked inputs, inputs,
-# invariants, results, and of what a step computes.
-STEMS = "csxaru"
+# invariants, results, of indices of entries, and of what a step computes.
+STEMS = "csxareu"
 
 
 def free_prefix(taken: Collection[str]) -> str:
