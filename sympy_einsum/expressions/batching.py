@@ -1,7 +1,6 @@
 """Batches: the expression for one entry of some tensors as that for all entries at once.
 
-Each type of node has a rule that gives it one more first axis. Where a loop's step has a batch, the
-loop has: of all steps, in which the carries that depend on the batch have one more axis.
+Each type of node that has a batch has a rule that gives it one more first axis.
 """
 
 from __future__ import annotations
@@ -20,14 +19,12 @@ from .entrywise import Elementwise, apply_body
 from .gathers import OneHot
 from .graphs import is_variable, order_of, shape_of
 from .interning import Node
-from .leaves import TensorSymbol
 from .matrix_functions import Adj, Cofactors, Det, Inv, LogDet, adj, cofactors, det, inv, logdet
 from .matrix_stacks import StackFunction
 from .products import Einsum, contract
 from .reshaping import Reshape, reshape_node
 from .running import RunningFunction
-from .scans import LAST, BoundTensor, Carry, Scan, ScanInput, closed_loop, depending
-from .substitution import rebuild, replace_nodes
+from .substitution import rebuild
 from .sums import TensorAdd, total_of
 
 # Batches of some operands of a node.
@@ -140,80 +137,6 @@ def _of_stacks(node: StackFunction, batched: Batches, length: Expr) -> Operand:
     return rebuild(node, tuple(operands))
 
 
-def _loop(node: Scan, batched: Batches, length: Expr) -> Operand | None:
-    """Batch the step: what depends on the batch has one more axis, behind that of the steps."""
-    loop = node.loop
-    of_step: dict[Basic, Operand] = {}
-    known: dict[Basic, Operand] = {}
-    symbols: dict[Basic, TensorSymbol] = {}
-    for own in loop.invariants:
-        if own.stacked in batched:
-            of_step[own.symbol] = batched[own.stacked]
-        else:
-            known[own.symbol] = own.stacked
-
-    def with_batch(symbol: TensorSymbol) -> TensorSymbol:
-        shape = (length, *shape_of(symbol))
-        new = BoundTensor("batch", len(symbols), loop.level, shape)
-        of_step[symbol] = symbols[symbol] = new
-        return new
-
-    inputs = [
-        ScanInput(with_batch(own.symbol), _exchanged(batched[own.stacked]))
-        if own.stacked in batched
-        else own
-        for own in loop.inputs
-    ]
-    while True:
-        changing = {*depending(loop.outputs, of_step)}
-        more = [
-            own.symbol
-            for own in loop.carries
-            if own.symbol not in of_step and (own.init in batched or own.new in changing)
-        ]
-        if not more:
-            break
-        for symbol in more:
-            with_batch(symbol)
-    outputs: list[Operand] = []
-    for number, output in enumerate(loop.outputs):
-        is_carried = number < len(loop.carries) and loop.carries[number].symbol in of_step
-        batch: Operand | None = output
-        if output in changing:
-            batch = over_batch(output, of_step, length)
-        elif is_carried:
-            batch = repeated_batch(output, length)
-        if batch is None:
-            return None
-        outputs.append(batch)
-    outputs = replace_nodes(outputs, known)
-    carries = [
-        Carry(symbols[own.symbol], batched.get(own.init, repeated_batch(own.init, length)), new)
-        if own.symbol in symbols
-        else own._replace(new=new)
-        for own, new in zip(loop.carries, outputs, strict=False)
-    ]
-    values = outputs[len(carries) :]
-    result = closed_loop(
-        *(loop.length, loop.reverse, loop.index, carries, inputs, values),
-        recomputes=loop.recomputes,
-    ).result(node.kind, node.place)
-    if node.kind == LAST:
-        is_batched = loop.carries[node.place].symbol in of_step
-    else:
-        is_batched = loop.values[node.place] in changing
-        result = _exchanged(result) if is_batched else result
-    return result if is_batched else repeated_batch(result, length)
-
-
-def _exchanged(tensor: Operand) -> Operand:
-    """Exchange the first two axes."""
-    axes = [*range(order_of(tensor))]
-    labels = [1, 0, *axes[2:]]
-    lengths = dict(zip(labels, shape_of(tensor), strict=True))
-    return contract((tensor,), (labels,), axes, lengths)
-
-
 def _of_one(build: Callable[[Any, Any], Operand]) -> Rule:
     """Return the rule of nodes with one operand, from the node and the batch of that."""
 
@@ -244,5 +167,4 @@ RULES: dict[type, Rule] = {
     Reshape: _of_one(lambda node, own: reshape_node(own, (own.shape[0], *node.shape))),
     OneHot: _of_one(lambda node, own: OneHot.at(own, node.length)),
     Unit: _position,
-    Scan: _loop,
 }

@@ -18,15 +18,19 @@ from ..core import (
     same_shape,
 )
 from ..expressions import (
+    LAST,
     VALUES,
     BoundTensor,
+    Carry,
     Operand,
+    Scan,
     ScanInput,
     TensorExpr,
     TensorLike,
     TensorSymbol,
     as_operand,
     closed_loop,
+    depending,
     level_of_body,
     over_batch,
     repeated_batch,
@@ -34,6 +38,7 @@ from ..expressions import (
     shape_of,
     step_index,
 )
+from .axes import moveaxis
 
 # Assumptions that a stack of tensors has with each of them.
 _OF_ENTRIES = ("positive", "nonnegative")
@@ -132,12 +137,78 @@ def _over(exprs: Any, stacked: Mapping[Basic, Operand], length: Expr) -> Any:
             f"{min(map(str, lengths & stacked.keys()))} is an axis length, which can't differ "
             "between the examples of a batch"
         )
+    return _batch_of(root, stacked, length)
+
+
+def _batch_of(root: Operand, stacked: Mapping[Basic, Operand], length: Expr) -> Operand:
     found = over_batch(root, stacked, length, _by_loop)
     return repeated_batch(root, length) if found is None else found
 
 
+def _batched_loop(node: Scan, batched: Mapping[Basic, Operand], length: Expr) -> Operand:
+    """Batch the step: what depends on the batch has one more axis, behind that of the steps."""
+    loop = node.loop
+    of_step: dict[Basic, Operand] = {}
+    known: dict[Basic, Operand] = {}
+    symbols: dict[Basic, TensorSymbol] = {}
+    for own in loop.invariants:
+        if own.stacked in batched:
+            of_step[own.symbol] = batched[own.stacked]
+        else:
+            known[own.symbol] = own.stacked
+
+    def with_batch(symbol: TensorSymbol) -> TensorSymbol:
+        shape = (length, *shape_of(symbol))
+        new = BoundTensor("batch", len(symbols), loop.level, shape)
+        of_step[symbol] = symbols[symbol] = new
+        return new
+
+    inputs = [
+        ScanInput(with_batch(own.symbol), moveaxis(batched[own.stacked], 1, 0))
+        if own.stacked in batched
+        else own
+        for own in loop.inputs
+    ]
+    while True:
+        changing = {*depending(loop.outputs, of_step)}
+        more = [
+            own.symbol
+            for own in loop.carries
+            if own.symbol not in of_step and (own.init in batched or own.new in changing)
+        ]
+        if not more:
+            break
+        for symbol in more:
+            with_batch(symbol)
+    outputs: list[Operand] = []
+    for number, output in enumerate(loop.outputs):
+        is_carried = number < len(loop.carries) and loop.carries[number].symbol in of_step
+        is_batched = output in changing or is_carried
+        outputs.append(_batch_of(output, of_step, length) if is_batched else output)
+    outputs = replace_nodes(outputs, known)
+    carries = [
+        Carry(symbols[own.symbol], batched.get(own.init, repeated_batch(own.init, length)), new)
+        if own.symbol in symbols
+        else own._replace(new=new)
+        for own, new in zip(loop.carries, outputs, strict=False)
+    ]
+    values = outputs[len(carries) :]
+    result = closed_loop(
+        *(loop.length, loop.reverse, loop.index, carries, inputs, values),
+        recomputes=loop.recomputes,
+    ).result(node.kind, node.place)
+    if node.kind == LAST:
+        is_batched = loop.carries[node.place].symbol in of_step
+    else:
+        is_batched = loop.values[node.place] in changing
+        result = moveaxis(result, 1, 0) if is_batched else result
+    return result if is_batched else repeated_batch(result, length)
+
+
 def _by_loop(node: Operand, batched: Mapping[Basic, Operand], length: Expr) -> Operand:
-    """Compute a node in a loop over the examples."""
+    """Compute a loop with a batch of its carries, another node in a loop over the examples."""
+    if isinstance(node, Scan):
+        return _batched_loop(node, batched, length)
     symbols = {own: BoundTensor("example", k, 0, shape_of(own)) for k, own in enumerate(batched)}
     inputs = [ScanInput(symbols[own], batched[own]) for own in batched]
     (value,) = replace_nodes([node], symbols)
