@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sympy import S
+from sympy import Expr, Mul
 
 from ..analysis import Barriers, Product, factors_of, inlined_product, transposed
 from ..expressions import (
@@ -113,12 +113,26 @@ def adj_over_det(node: Operand, barriers: Barriers) -> Operand | None:
             if not isinstance(operand, Adj):
                 continue
             (X,) = operand.operands
-            exponent = scalar.as_powers_dict().get(det(X), S.Zero)
-            if exponent.is_Number and exponent < 0:
+            remaining = _times_divisor(scalar, det(X))
+            if remaining is not None:
                 scalars = list(product.scalars)
-                scalars[position] = scalar * det(X)
+                scalars[position] = remaining
                 new = [(inv(X), product.subscripts[k])]
                 return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
+    return None
+
+
+def _times_divisor(scalar: Expr, divisor: Expr) -> Expr | None:
+    """Return the product of a scalar with one of its divisors; None if it isn't divided by that.
+
+    >>> from sympy import sqrt, symbols
+    >>> c, d = symbols("c d")
+    >>> _times_divisor(c / sqrt(c * d) ** 3, d), _times_divisor(c * d, d)
+    (1/sqrt(c*d), None)
+    """
+    for base, exponent in scalar.as_powers_dict().items():
+        if divisor in Mul.make_args(base) and exponent.is_Number and exponent < 0:
+            return scalar * base**-exponent * base ** (exponent + 1) / (base / divisor)
     return None
 
 

@@ -16,7 +16,7 @@ from math import comb, prod
 from operator import and_
 from typing import Any, TypeAlias
 
-from sympy import Mul, S, expand
+from sympy import Expr, Mul, S, expand, sympify
 
 from ..analysis import (
     Barriers,
@@ -128,7 +128,7 @@ def common_scalar(node: Operand, barriers: Barriers) -> Operand | None:
     """Pull a scalar factor of every term out of a sum where that costs no more: s A + s B = s (A +
     B). Scaling two vectors may cost less than scaling a matrix made of them."""
     scalars = [scalar_product(getattr(term, "scalars", ())) for term in node.operands]
-    powers = [{b: e for b, e in s.as_powers_dict().items() if not b.is_number} for s in scalars]
+    powers = [_symbolic_powers(scalar) for scalar in scalars]
     common = S.One
     for base in powers[0]:
         exponents = [found.get(base, S.Zero) for found in powers]
@@ -144,6 +144,18 @@ def common_scalar(node: Operand, barriers: Barriers) -> Operand | None:
     outside = scale(common, tensor_sum([scale(1 / common, term) for term in node.operands]))
     given = frontier([inlined_product(term) for term in node.operands])
     return outside if cost([outside], given) <= cost([node], given) else None
+
+
+def _symbolic_powers(scalar: Expr) -> dict[Expr, Expr]:
+    """Return the bases of a product with their exponents, without numbers. A power with a symbolic
+    exponent, such as an exponential, is a base itself."""
+    found: dict[Expr, Expr] = {}
+    for base, exponent in scalar.as_powers_dict().items():
+        times = sympify(exponent)  # an int for some numbers
+        power, times = (base, times) if times.is_Number else (base**times, S.One)
+        if not power.is_number:
+            found[power] = times
+    return found
 
 
 def scaled_differences(node: Operand, barriers: Barriers) -> Operand | None:

@@ -452,6 +452,31 @@ def test_derivatives_of_textbooks_have_no_terms_that_cancel():
     assert set(terms) == {"inv(A) @ (x - mu)/2", "inv(A).T @ (x - mu)/2"}
 
 
+def test_exponentials_and_symbolic_powers_are_common_factors():
+    for scalar in (
+        exp(x @ x),
+        2**n * (x @ x),
+        (2 * t**n) * exp(-(x @ y)),
+        t**n / sympy.sqrt(x @ x),
+    ):
+        assert se.simplify(scalar * A + scalar * A.T) == se.simplify(scalar * (A + A.T))
+        assert se.simplify(scalar * x - scalar * (x @ y) * y) == scalar * (x - (x @ y) * y)
+    assert se.simplify(exp(x @ x) * x + exp(x @ y) * y) == exp(x @ x) * x + exp(x @ y) * y
+
+
+def test_derivatives_of_a_density_are_multiples_of_it():
+    mu, S = se.TensorSymbol("mu", n), se.TensorSymbol("Sigma", n, n)
+    residual = x - mu
+    scale = sympy.sqrt((2 * sympy.pi) ** n * se.det(S))
+    density = exp(-(residual @ S.inv() @ residual) / 2) / scale
+    left, right = S.inv() @ residual, S.inv().T @ residual
+    assert str(se.gradient(density, mu)) == str(se.simplify(density * (left + right) / 2))
+    slope = se.gradient(density, S)
+    assert str(slope) == str(se.simplify(density * (se.outer(right, left) - S.inv().T) / 2))
+    assert "adj" not in str(slope)
+    assert se.check_derivative(density.subs({S: A @ A.T + se.Delta(n)}), mu) < 1e-6
+
+
 def test_the_gradient_of_a_normalised_layer_is_that_of_the_literature():
     centred = x - x.mean()
     deviation = sympy.sqrt((centred**2).mean() + 1)
