@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from sympy import Basic, Dummy, Expr, S, Symbol
 
 from ..core import Shape, children, postorder
-from .affine_selectors import Positions, Selection, Unit
+from .affine_selectors import Positions
 from .base import Operand, TensorExpr
 from .graphs import declares_free_symbols, is_variable, order_of, shape_of
 from .interning import Data, Node, Operands, data_property, memoised
@@ -385,27 +385,23 @@ def _entries_as_inputs(
     length: Expr,
     level: int,
 ) -> tuple[list[Operand], list[ScanInput]]:
-    """Replace entries of what no step changes at positions that are affine in the number of the
-    step by inputs: slices, of which each step gets an entry."""
+    """Replace entries and short slices of what no step changes, at positions that are affine in the
+    number of the step, by inputs: slices and windows, of which each step gets an entry."""
     others = {*depending(roots, [own for own in bound if own is not index])}
     found: dict[Basic, ScanInput] = {}
     count = sum(isinstance(own, BoundTensor) and own.binding[0] == "input" for own in bound)
     for node in postorder(roots):
         if node in others or not isinstance(node, Einsum) or not is_slice(node):
             continue
-        moving = [k for k, own in enumerate(node.operands) if index in own.free_symbols]
-        if len(moving) != 1 or not isinstance(node.operands[moving[0]], Unit):
+        moving = [own for own in node.operands if index in own.free_symbols]
+        selector = _at_all_steps(moving[0], index, length) if len(moving) == 1 else None
+        if selector is None:
             continue
-        unit = node.operands[moving[0]]
-        start = unit.position.xreplace({index: S.Zero})
-        step = (unit.position - start).expand() / index
-        if step.has(index):
-            continue
-        selector = Selection(unit.length, start, step, length)
+        (own_selector,) = moving
         label = len(node.lengths)
-        operands = [selector if own is unit else own for own in node.operands]
+        operands = [selector if own is own_selector else own for own in node.operands]
         terms = [
-            (label, *labels) if own is unit else labels
+            (label, *labels) if own is own_selector else labels
             for own, labels in zip(node.operands, node.subscripts, strict=True)
         ]
         lengths = {**dict(enumerate(node.lengths)), label: length}
@@ -414,6 +410,22 @@ def _entries_as_inputs(
         found[node] = ScanInput(symbol, stacked)
     symbols = {node: own.symbol for node, own in found.items()}
     return replace_nodes(roots, symbols) if found else [*roots], list(found.values())
+
+
+def _at_all_steps(selector: Operand, index: Symbol, length: Expr) -> Operand | None:
+    """Return the selector of what a step selects, for all steps. None for positions that aren't
+    affine in the number of the step, and for slices of symbolic length: windows are stored for each
+    step."""
+    if not isinstance(selector, Positions):
+        return None
+    size, start, steps, counts = selector.data
+    first = start.xreplace({index: S.Zero})
+    step = (start - first).expand() / index
+    if any(own.has(index) for own in (step, size, *steps)):
+        return None
+    if not all(count.is_Integer for count in counts):
+        return None
+    return Positions._build((), (size, first, (step, *steps), (length, *counts)))
 
 
 def level_of_body(outputs: Sequence[Operand], bound: Iterable[Basic]) -> int:

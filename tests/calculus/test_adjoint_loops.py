@@ -178,6 +178,30 @@ def test_entries_at_the_step_are_slices():
     assert_close(se.lambdify([A, c], se.gradient(last.sum(), A))(*data), expected)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_windows_at_the_step_are_inputs(reverse):
+    """Their cotangents are those of windows, which nothing carries through all steps."""
+    Y, Z = se.TensorSymbol("Y", T + 1), se.TensorSymbol("Z", 2 * T + 3, n)
+    A = se.TensorSymbol("A", 2, 2)
+    loops = [
+        (lambda c, t: (se.tanh(A @ Y[t : t + 2] + c * Y[t + 1]), None), se.Ones(2), Y, 2),
+        (lambda c, t: (se.tanh(c + Z[2 * t + 2 : 2 * t : -1]), None), se.Ones(2, n), Z, 1),
+    ]
+    for step, init, variable, count in loops:
+        last, _ = se.scan(step, init, length=T, reverse=reverse)
+        assert len(last.loop.inputs) == count
+        gradient = se.gradient(last.sum(), variable)
+        carries = [own for node in gradient.atoms(se.Scan) for own in node.loop.carries]
+        assert not any(T in own.symbol.shape[0].free_symbols for own in carries)
+        for steps in (4, 1, 0):
+            lengths = {T: steps, n: 3}
+            own = [s.subs(lengths) for s in (A, variable)]
+            data = [np.random.default_rng(steps).standard_normal([*map(int, s.shape)]) for s in own]
+            plain = se.gradient(se.unroll(last.subs(lengths)).sum(), own[1])
+            expected = se.lambdify(own, plain)(*data)
+            assert_close(se.lambdify([A, variable, T, n], gradient)(*data, steps, 3), expected)
+
+
 def test_no_derivative_with_respect_to_the_number_of_steps():
     last, _ = se.scan(lambda c, t: (se.sin(c), None), h, length=T)
     with pytest.raises(se.UnsupportedError, match="with respect to T"):
