@@ -215,3 +215,15 @@ def test_carries_that_others_need_stay():
 
     (_, total), values = se.scan(step, (h, h), X)
     assert sum_stored_values([total, values]) == [total, values]
+
+
+def test_inner_loops_stay_in_the_loop():
+    """All at once they would store the values of their steps for every step."""
+    Z = se.TensorSymbol("Z", T, n, n)
+
+    def step(c, z):
+        inner, _ = se.scan(lambda d, row: (se.sin(W @ d + row), None), h, z)
+        return c * se.exp(inner) + 1, None
+
+    last, _ = se.scan(step, h, Z)
+    assert hoist_inputs([last])[0] is last
