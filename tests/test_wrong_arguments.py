@@ -512,6 +512,8 @@ def complaint(call, *arguments, **options):
         (lambda: se.vjp(A @ x, x, x), r"cotangent of A @ x .* \(m,\), not \(n,\)"),
         (lambda: se.lambdify(A @ x, [A, x]), "arguments come first"),
         (lambda: se.lambdify([symbols("a:3")], 2), r"in one array, .*subs\(dict\(zip"),
+        (lambda: se.gradient(lambda v: v @ v, x), "call it with symbols"),
+        (lambda: A * x, "the matrix product is @"),
         (lambda: se.einsum("ij,jk", A), "for 2 operands, not for 1"),
         (lambda: se.elementwise(np.sin, x), "can't be applied to SymPy scalars"),
         (lambda: se.lambdify([x], x).cost(), r"^cost\(\) missing"),

@@ -81,6 +81,7 @@ METHODS_ELSEWHERE = {
     "abs": "abs(x)",
     "add": "A + B",
     "adjugate": "S.adj()",
+    "astype": "se.lambdify([x], f)",
     "backward": "se.gradient(f, x)",
     "cols": "A.shape[1]",
     "cross": "sympy_einsum.numpy.cross(x, y)",

@@ -100,7 +100,9 @@ def as_operand(value: TensorLike) -> Operand:
         if holds_tensor(value):
             return lift(value)
         return as_number(value)
-    instead = "give a tensor expression, a SymPy scalar, or an array of numbers"
+    instead = "give a tensor expression, a SymPy scalar, or a NumPy array of numbers"
+    if callable(value) and not isinstance(value, type):
+        instead = "call it with symbols, and give the result"
     raise TensorError(
         f"can't use {str(value)[:80]}, of type {type(value).__name__}, as a tensor; "
         f"{getattr(value, 'instead', instead)}"
