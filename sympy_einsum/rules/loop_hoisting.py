@@ -58,12 +58,6 @@ def _hoisted(loop: Recurrence) -> Recurrence:
     carries = [own.symbol for own in loop.carries]
     on_entries = {*depending(loop.outputs, entries)}
     on_carries = {*depending(loop.outputs, [*carries, loop.index])}
-    # An inner loop of all steps at once would store the values of its steps for each of these.
-    on_loops: set[Basic] = set()
-    for node in postorder(loop.outputs):
-        is_loop = isinstance(node, Scan) and node in on_entries
-        if is_loop or not on_loops.isdisjoint(children(node)):
-            on_loops.add(node)
     room = tuning.MAX_HOISTED_ENTRIES * _size(*entries, *carries)
     known: dict[Basic, Operand] = {own.symbol: own.stacked for own in loop.invariants}
     found: dict[Operand, ScanInput] = {}
@@ -84,7 +78,7 @@ def _hoisted(loop: Recurrence) -> Recurrence:
         return True
 
     def below(node: Basic) -> Sequence[Basic]:
-        if node in on_carries or node in on_loops:
+        if node in on_carries:
             part = _part_of_inputs(node, on_entries, on_carries, entries)
             if part is not None and is_hoisted(part):
                 parts[node] = part
