@@ -386,7 +386,9 @@ def gradient(
     f = as_scalar_function(f, "gradient")
     if not trace:
         return jacobian(f, x, mode=mode, simplify=simplify)
-    variables = tuple([as_variable(v) for v in listed(x)])
+    variables = tuple([_as_part(v) for v in listed(x)])
+    if not all(isinstance(v, (TensorSymbol, Symbol)) for v in variables):
+        raise UnsupportedError("there are no steps for derivatives by parts")
     blocks, steps = sweep(f, variables, mode, simplify, trace)
     one_by_one = mode in ("forward", "cross-country")
     each = [(v,) for v in variables] if one_by_one else [variables]

@@ -65,6 +65,8 @@ def test_parts():
         se.diff(se.exp(x), se.Ones(3))
     with pytest.raises(se.UnsupportedError, match="no steps for derivatives by parts"):
         se.diff(x @ x, x[0], trace=True)
+    with pytest.raises(se.UnsupportedError, match="no steps for derivatives by parts"):
+        se.gradient(x @ x, [x, x[0]], trace=True)
 
 
 @pytest.mark.parametrize("part", [x[0], x[1:], A[1, 2], A[1:3, 0], A[:, ::2]], ids=str)
