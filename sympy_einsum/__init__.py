@@ -227,6 +227,7 @@ if TYPE_CHECKING:
         linearize,
         minimizer,
         solution,
+        stationary,
         vjp,
     )
     from .compiler import lambdify
@@ -251,7 +252,8 @@ if TYPE_CHECKING:
 _LATER = {
     name: package
     for package, names in {
-        "calculus": "diff gradient hessian hvp jacobian jvp linearize minimizer solution vjp",
+        "calculus": "diff gradient hessian hvp jacobian jvp linearize minimizer solution "
+        "stationary vjp",
         "compiler": "lambdify",
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
         "evaluation": "evaluate",
@@ -464,6 +466,7 @@ __all__ = [
     "split_deltas",
     "squeeze",
     "stack",
+    "stationary",
     "std",
     "svd",
     "svdvals",

@@ -133,6 +133,7 @@ CALLS: dict[str, tuple] = {
     "unroll": (se.unroll, LOOP),
     "batch": (se.batch, x**3, {x: m}),
     "solution": (se.solution, x**3 - v, x, v),
+    "stationary": (se.stationary, ((x - v) ** 2).sum(), x),
     "minimizer": (se.minimizer, ((x - v) ** 4).sum(), x, v),
     "tri": (se.tri, 3, 4, 1),
     "tril": (se.tril, A, 1),

@@ -10,4 +10,8 @@ from .operators import (
     is_part_of_symbol as is_part_of_symbol,
     jacobian as jacobian,
 )
-from .solutions import minimizer as minimizer, solution as solution
+from .solutions import (
+    minimizer as minimizer,
+    solution as solution,
+    stationary as stationary,
+)

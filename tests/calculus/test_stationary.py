@@ -1,0 +1,110 @@
+"""Stationary points of quadratic functions, against textbook forms and least squares by NumPy."""
+
+import numpy as np
+import pytest
+import sympy
+from oracles import assert_close
+from sympy import symbols
+
+import sympy_einsum as se
+
+m, n, k, p, q, r = symbols("m n k p q r", integer=True, positive=True)
+LENGTHS = {m: 7, n: 6, k: 5, p: 2, q: 3, r: 4}
+t = sympy.Symbol("t", positive=True)
+X, T = se.TensorSymbol("X", m, n), se.TensorSymbol("T", m, n, k)
+U, V, W = se.TensorSymbol("U", m, p), se.TensorSymbol("V", n, q), se.TensorSymbol("W", k, r)
+A, B, C = (se.TensorSymbol(name, length, p) for name, length in zip("ABC", (m, n, k), strict=True))
+D, E = se.TensorSymbol("D", m, p), se.TensorSymbol("E", p, n)
+w, y, c = se.TensorSymbol("w", p), se.TensorSymbol("y", m), se.TensorSymbol("c", m)
+G, M = se.TensorSymbol("G", p, q, r), se.TensorSymbol("M", p, n, r)
+weights = se.TensorSymbol("weights", m, positive=True)
+P = se.TensorSymbol("P", p, p, psd=True)
+inv, einsum = se.inv, se.einsum
+
+
+def squares(e):
+    return (e**2).sum()
+
+
+# Each with the unknown and the form in textbooks.
+CASES = {
+    "least squares": (squares(U @ w - y), w, inv(U.T @ U) @ U.T @ y),
+    "ridge regression": (
+        squares(U @ w - y) + t * squares(w),
+        w,
+        inv(U.T @ U + t * se.Delta(p)) @ U.T @ y,
+    ),
+    "weighted": (
+        (weights * (U @ w - y) ** 2).sum(),
+        w,
+        inv(U.T @ (weights[:, None] * U)) @ U.T @ (weights * y),
+    ),
+    "penalty": (squares(U @ w - y) + w @ P @ w, w, inv(U.T @ U + P) @ U.T @ y),
+    "several right-hand sides": (squares(X - U @ E), E, inv(U.T @ U) @ U.T @ X),
+    "factorization": (squares(X - D @ E), D, X @ E.T @ inv(E @ E.T)),
+    "canonical polyadic": (
+        squares(T - einsum("ia,ja,ka->ijk", A, B, C)),
+        A,
+        einsum("ijk,jb,kb,ba->ia", T, B, C, inv((B.T @ B) * (C.T @ C))),
+    ),
+    "Tucker's core": (
+        squares(T - einsum("ia,jb,kc,abc->ijk", U, V, W, G)),
+        G,
+        einsum("ijk,ia,jb,kc,ad,be,cf->def", T, U, V, W, inv(U.T @ U), inv(V.T @ V), inv(W.T @ W)),
+    ),
+    "core of a tensor train": (
+        squares(T - einsum("ia,ajb,kb->ijk", U, M, W)),
+        M,
+        einsum("ijk,ia,kb,ad,be->dje", T, U, W, inv(U.T @ U), inv(W.T @ W)),
+    ),
+    "denoising": (squares(y - c) + t * squares(c), c, y / (1 + t)),
+    "a scalar": (squares(y - t * weights), t, (y @ weights) / (weights @ weights)),
+}
+
+
+def evaluated(e, seed=0):
+    """Return the value of an expression at random data, the same for all expressions."""
+    data = {}
+    for leaf in sorted(e.free_symbols, key=str):
+        normal = np.random.default_rng([seed, *leaf.name.encode()]).standard_normal
+        value = LENGTHS.get(leaf) or normal([LENGTHS[n] for n in getattr(leaf, "shape", ())])
+        value = value @ value.T if leaf == P else value
+        data[leaf] = abs(value) if getattr(leaf, "is_positive", False) else value
+    return se.lambdify([*data], e)(*data.values())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_textbook_forms(name):
+    f, unknown, expected = CASES[name]
+    found = se.stationary(f, unknown)
+    assert getattr(found, "shape", ()) == getattr(unknown, "shape", ())
+    assert se.equal(found, expected)
+    assert_close(evaluated(found), evaluated(expected), 1e-6)
+    slope = se.gradient(f, unknown).subs(unknown, found)
+    assert_close(evaluated(slope), np.zeros(np.shape(evaluated(slope))), 1e-6)
+
+
+def test_a_dense_hessian_of_a_matrix():
+    """No structure: the matrix as a vector."""
+    L = se.TensorSymbol("L", p, q, p, q)
+    R = se.TensorSymbol("R", p, q)
+    Z = se.TensorSymbol("Z", p, q)
+    f = einsum("abcd,ab,cd->", L, Z, Z) - (R * Z).sum()
+    found = se.stationary(f, Z)
+    normal = np.random.default_rng(1).standard_normal
+    data = normal((2, 3, 2, 3)), normal((2, 3))
+    matrix = data[0].reshape(6, 6)
+    expected = np.linalg.solve(matrix + matrix.T, data[1].ravel()).reshape(2, 3)
+    assert_close(se.lambdify([L, R], found)(*data), expected, 1e-8)
+
+
+def test_what_has_none_is_refused():
+    with pytest.raises(se.UnsupportedError, match="isn't linear in w; minimizer"):
+        se.stationary(squares(U @ w - y) + (w**4).sum(), w)
+    with pytest.raises(se.TensorError, match="f is linear in w"):
+        se.stationary((U @ w).sum(), w)
+    with pytest.raises(se.ShapeError, match="only a scalar has a stationary point"):
+        se.stationary(U @ w, w)
+    S = se.TensorSymbol("S", p, p, symmetric=True)
+    with pytest.raises(se.UnsupportedError, match="S of stationary is symmetric"):
+        se.stationary(squares(S - P), S)
