@@ -53,3 +53,4 @@ from .properties import (
     is_symmetric as is_symmetric,
     transposed as transposed,
 )
+from .stored_positions import are_positions as are_positions

@@ -137,6 +137,38 @@ def test_a_first_carry_is_not_written_over_where_there_are_no_steps():
         assert_close(one, other)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_positions_stay_integers(backend):
+    """The best path of a hidden Markov model, found backwards by stored positions."""
+    S, E = se.TensorSymbol("S", n, n), X
+
+    def forward(c, row):
+        scores = c[:, None] + S
+        return se.max(scores, axis=0) + row, se.argmax(scores, axis=0)
+
+    last, back = se.scan(forward, h, E)
+    _, path = se.scan(lambda c, row: (row[c], c), se.argmax(last), back, reverse=True)
+    score = se.einsum("tj,tj->", se.one_hot(path, n), E)
+    library = EVERY[backend]()
+    f = se.lambdify([S, E, h], [path, score, se.gradient(score, E)], backend)
+    for steps in (5, 1, 0):
+        given = data(steps)
+        c, rows, expected = given[2], [], []
+        for row in given[1]:
+            scores = c[:, None] + given[0]
+            rows.append(scores.argmax(0))
+            c = scores.max(0) + row
+        place = c.argmax()
+        for row in reversed(rows):
+            expected.insert(0, place)
+            place = row[place]
+        found, value, gradient = [np.asarray(library.back(o)) for o in f(*map(library.into, given))]
+        assert found.dtype.kind == "i"
+        assert found.tolist() == expected
+        assert_close(value, given[1][np.arange(steps), expected].sum() if steps else 0.0)
+        assert_close(gradient, np.eye(3)[np.array(expected, int)])
+
+
 def test_integers_are_not_written_over():
     """A function of integers gives no integers; the first step's operands aren't written over."""
     last, _ = se.scan(lambda c, x: (se.tanh(c + W @ x), None), h, X)

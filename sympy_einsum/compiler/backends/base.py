@@ -177,6 +177,10 @@ class Backend(Library):
         """The type of what a loop carries, given the arrays and numbers that it is made from."""
         return self.common_type(arrays, [*scalars, self.fraction])
 
+    def integers(self) -> Code:
+        """Spell the type of integers."""
+        return self.code("np.int64")
+
     def loop(self, operands: Codes, function: str) -> Code:
         """The call of the function of a loop."""
         return call(function, *operands)

@@ -142,6 +142,10 @@ class TorchBackend(Backend):
         which may be Python's numbers."""
         return super().loop_type(arrays, scalars) if arrays else name("dtype")
 
+    def integers(self) -> Code:
+        """Spell the type of integers."""
+        return quote("torch.int64")
+
     # --- definite matrices; others are factored by what needs their factors
 
     def factored(self, operands: Codes, definite: bool) -> Code:

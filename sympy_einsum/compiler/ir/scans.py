@@ -20,11 +20,18 @@ class ScanBody:
     loop : the loop, whose symbols are the arguments of the plan
     plan : what computes the next values of the carries, then the values of the step
     results : the results that are wanted: kinds, and places of carries or values
+    positions : for each output of the plan whether it is made of positions
     """
 
     loop: Recurrence
     plan: Plan
     results: tuple[tuple[str, int], ...]
+    positions: tuple[bool, ...]
+
+    def has_positions(self, number: int) -> bool:
+        """Tell whether a result is made of positions."""
+        kind, place = self.results[number]
+        return self.positions[place + (len(self.loop.carries) if kind == VALUES else 0)]
 
     @cached_property
     def paths(self) -> dict[int, tuple[int, int]]:

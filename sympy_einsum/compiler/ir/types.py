@@ -14,6 +14,7 @@ from ...core import UserFunction, tuning
 from ...expressions import Slot
 from .instruction_rules import Instruction
 from .instructions import OPS
+from .scans import ScanBody
 
 
 def type_sources(instructions: Sequence[Instruction]) -> list[frozenset[int]]:
@@ -45,6 +46,9 @@ def doubles(instructions: Sequence[Instruction]) -> list[bool]:
             found.append(params[0].array.dtype == np.float64)
         else:
             unknown = OPS[op].is_code and params[0].has(AppliedUndef, UserFunction)
+            if op == "result":
+                body = instructions[inputs[0]].params[0]
+                unknown = isinstance(body, ScanBody) and body.has_positions(params[0])
             found.append(op not in _OTHERS and not unknown and all(found[k] for k in inputs))
     return found
 

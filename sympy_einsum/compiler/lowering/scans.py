@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...analysis import are_positions
 from ...expressions import Scan
 from ..ir.scans import ScanBody
 from .context import Lowering
@@ -13,7 +14,8 @@ def lower_scan(builder: Lowering, node: Scan) -> int:
     wanted = builder.loop_results[group]
     if group not in builder.loops:
         loop = node.loop
-        body = ScanBody(loop, builder.plan_body(loop.outputs), tuple(wanted))
+        positions = tuple(are_positions(loop))
+        body = ScanBody(loop, builder.plan_body(loop.outputs), tuple(wanted), positions)
         count = len(loop.invariants)
         inputs = [builder.value(operand) for operand in node.operands]
         inputs[len(inputs) - count :] = [

@@ -34,6 +34,10 @@ class LoopSpelling(Protocol):
         """Spell the type of what a loop carries."""
         ...
 
+    def integers(self) -> Code:
+        """Spell the type of integers."""
+        ...
+
     def created(self, function: str, arguments: Sequence[Any], kind: Code) -> Code:
         """Spell the call of a function that creates an array."""
         ...
@@ -101,7 +105,10 @@ class LoopWriter:
         slices: dict[int, Code] = {}
         for k, ends in self.body.paths.items():
             path, carry = name(self.results[ends[0]]), name(self.carries[k])
-            before.append(self._allocated(path, loop.length + 1, loop.carries[k].new))
+            has_positions = all(map(self.body.has_positions, ends))
+            before.append(
+                self._allocated(path, loop.length + 1, loop.carries[k].new, has_positions)
+            )
             before.append(assigned(subscript(path, [first]), carry))
             behind.append(assigned(subscript(path, [after]), carry))
             parts = [ast.Slice(None, constant(-1)), ast.Slice(constant(1), None)]
@@ -121,7 +128,8 @@ class LoopWriter:
                 returned.append(slices[number])
             else:
                 returned.append(own)
-                before.append(self._allocated(own, loop.length, loop.values[place]))
+                has_positions = self.body.has_positions(number)
+                before.append(self._allocated(own, loop.length, loop.values[place], has_positions))
                 target = subscript(own, [name(self.index)])
                 steps.append(assigned(target, outputs[carried + place]))
         steps = [*self.entries(), *steps, *self._step(outputs[:carried]), *behind]
@@ -129,10 +137,11 @@ class LoopWriter:
         body.append(ast.Return(as_tuple(returned)))
         return function(name_of, [*map(name, self.arguments)], body)
 
-    def _allocated(self, own: Code, count: Expr, entry: Operand) -> ast.stmt:
-        """The statement that makes an array for a number of tensors."""
+    def _allocated(self, own: Code, count: Expr, entry: Operand, has_positions: bool) -> ast.stmt:
+        """The statement that makes an array for a number of tensors, or of positions."""
         shape = [self.size(length) for length in (count, *shape_of(entry))]
-        return assigned(own, self.backend.created("empty", [shape], name(self.kind)))
+        kind = self.backend.integers() if has_positions else name(self.kind)
+        return assigned(own, self.backend.created("empty", [shape], kind))
 
     def compiled(self, name_of: str, write: WriteBody) -> ast.stmt:
         """Return the function for a compiler of loops: what a step computes goes into rows of the
@@ -253,7 +262,8 @@ class LoopWriter:
         stored = [outputs[carried + place] for kind, place in self.body.results if kind == VALUES]
         pairs = list(zip(self.results, self.body.results, strict=True))
         kept = [own for own, (kind, _) in pairs if kind == VALUES]
-        new = [call("jnp.asarray", value, name(self.kind)) for value in outputs[:carried]]
+        kinds = [name("int" if own else self.kind) for own in self.body.positions[:carried]]
+        new = [call("jnp.asarray", *own) for own in zip(outputs[:carried], kinds, strict=True)]
         step, entries = f"{name_of}_step", as_tuple([*map(name, self.inputs), name(self.index)])
         inner = function(
             step,
@@ -266,7 +276,10 @@ class LoopWriter:
             ],
         )
         length = self.size(loop.length)
-        init = [call("jnp.asarray", name(own), name(self.kind)) for own in self.carries]
+        init = [
+            call("jnp.asarray", name(own), kind)
+            for own, kind in zip(self.carries, kinds, strict=True)
+        ]
         xs = as_tuple([*map(name, self.stacked), call("jnp.arange", length)])
         body: list[ast.stmt] = [
             self.common_type(),

@@ -34,7 +34,7 @@ DETERMINANT = ("det", False, ())
 _LAST, _ = se.scan(
     lambda c, x: (c * x + 1, None), se.TensorSymbol("h", n), se.TensorSymbol("X", m, n)
 )
-BODY = ScanBody(_LAST.loop, make_plan(_LAST.loop.outputs), ((LAST, 0),))
+BODY = ScanBody(_LAST.loop, make_plan(_LAST.loop.outputs), ((LAST, 0),), (False,))
 LOOP = ("loop", (0, 1), (BODY,))
 ROOT = se.solution(lambda x: x**3 + x - se.TensorSymbol("y", n), start=se.Ones(n))
 EQUATION = EquationBody(ROOT.parameters, make_plan(ROOT.outputs))
