@@ -199,10 +199,9 @@ def _solution_text(node: Solution, below: Texts, form: CodeForm) -> Text:
 def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
     operands = [below[operand].shown for operand in node.operands]
     length = form.lengths([node.length])
-    text = None
-    if form.operators:
-        text = scan_code(node, operands, lambda expr: _body_text(node, expr, form), length)
-    return Text(flat_repr(node, form.printer) if text is None else text)
+    if not form.operators:
+        return Text(flat_repr(node, form.printer))
+    return Text(scan_code(node, operands, lambda expr: _body_text(node, expr, form), length))
 
 
 def _elementwise_text(node: Elementwise, below: Texts, form: CodeForm) -> Text:

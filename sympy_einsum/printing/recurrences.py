@@ -236,31 +236,39 @@ def scan_form(notation: Notation, node: Scan) -> Form:
 
 def scan_code(
     node: Scan, operands: Sequence[str], inside: Callable[[Operand], str], length: str
-) -> str | None:
+) -> str:
     """Return the call of ``scan`` for a loop, given the texts of its operands and of its length,
-    and what writes a body; None for a body that needs both inputs and the number of the step."""
+    and what writes a body."""
     loop = node.loop
     uses_index = any(
         loop.index in (own._own_symbols() if isinstance(own, TensorExpr) else (own,))
         for own in postorder(loop.outputs)
     )
-    if loop.inputs and uses_index:
-        return None
+    inputs = () if uses_index else loop.inputs
     taken = _shown_in(loop)
-    carry, entry = next(_free(["c"], taken)), next(_free(["x" if loop.inputs else "t"], taken))
+    carry, entry = next(_free(["c"], taken)), next(_free(["x" if inputs else "t"], taken))
     count = len(loop.carries)
+    entries = _parts(entry, inputs)
+    if not inputs:
+        # A step gets entries of inputs or its number; for both it takes entries by its number.
+        texts = operands[count : count + len(loop.inputs)]
+        texts = [f"{own if own.isidentifier() else f'({own})'}[{entry}]" for own in texts]
+        entries = [
+            TensorSymbol(text, shape_of(own.symbol))
+            for text, own in zip(texts, loop.inputs, strict=True)
+        ]
     names: dict[Basic, Basic] = {
         loop.index: Symbol(entry, integer=True, nonnegative=True),
         **dict(zip([c.symbol for c in loop.carries], _parts(carry, loop.carries), strict=True)),
-        **dict(zip([own.symbol for own in loop.inputs], _parts(entry, loop.inputs), strict=True)),
+        **dict(zip([own.symbol for own in loop.inputs], entries, strict=True)),
         **{own.symbol: own.stacked for own in loop.invariants},
     }
     outputs = [inside(output) for output in substitute_all(loop.outputs, names)]
     values = outputs[count:]
     result = f"{_tuple(outputs[:count])}, {_tuple(values) if values else None}"
     arguments = [f"lambda {carry}, {entry}: ({result})", _tuple(operands[:count])]
-    if loop.inputs:
-        arguments.append(_tuple(operands[count : count + len(loop.inputs)]))
+    if inputs:
+        arguments.append(_tuple(operands[count : count + len(inputs)]))
     else:
         arguments.append(f"length={length}")
     if loop.reverse:

@@ -1,7 +1,9 @@
 """Loops in formulas: recurrences, and their adjoints as textbooks write them."""
 
+import numpy as np
 import pytest
 import sympy
+from oracles import assert_close
 from sympy import symbols
 
 import sympy_einsum as se
@@ -148,3 +150,20 @@ def test_scalars_in_steps_have_precedences():
     assert str(x * X.sum() * last).count("scan") == 1
     formula = se.latex(x * X.sum() * last)
     assert r"\sin{\left(\frac{\mathbf{1}^{\top} X_{t}}{n} \right)}" in formula
+
+
+def test_a_step_with_inputs_and_its_number():
+    """The text takes entries of inputs by the number."""
+
+    def step(c, t):
+        return se.sin(c * t) + X[t] + (W @ X[T - 1 - t]) * sympy.cos(t), c * X[t] * t
+
+    last, values = se.scan(step, h, length=T)
+    names = {"W": W, "X": X, "h": h, "T": T, "n": n, **vars(sympy), **vars(se)}
+    assert last.loop.inputs
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(3, 3)), rng.normal(size=(4, 3)), rng.normal(size=3)
+    for e in (last, values, se.gradient(last.sum(), X)):
+        read = eval(str(e), names)
+        for one, other in [[se.lambdify([W, X, h], own)(*data) for own in (e, read)]]:
+            assert_close(one, other)

@@ -41,6 +41,7 @@ def recurrence(x, b, backwards):
 def running_weights(x):
     """Return exp(x - top), its running sum along the last axis, and top; x, log(cumsum(exp(x))) and
     None where these would vanish."""
+    x = x if x.dtype.kind == "f" else x + 0.0
     top = np.maximum.reduce(x, axis=-1, keepdims=True, initial=-np.inf)
     weights = x - top
     np.exp(weights, out=weights)

@@ -186,3 +186,10 @@ def test_entries_that_are_not_finite_become_zeros():
     x = np.array([1.0, np.nan, -np.inf, np.inf, 0.0])
     helper("numba_arrays.make_finite")(x)
     assert_array_equal(x, [1, 0, 0, 0, 0])
+
+
+def test_running_sums_of_exponentials_of_integers():
+    x = np.array([[0, 3, -2], [1, 1, 900]])
+    weights = helper("numpy_running.running_weights")(x)
+    found = helper("numpy_running.logcumsumexp")(weights)
+    assert_allclose(found, np.logaddexp.accumulate(x + 0.0, -1))
