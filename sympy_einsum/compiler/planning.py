@@ -22,11 +22,11 @@ from ..rules import (
     lift_deltas,
     push_slices_down,
     sum_stored_values,
+    with_partial_sums,
 )
 from .ir.instruction_rules import Instruction
 from .ir.plans import Plan, plan_cost, without_dead_code
 from .lowering.context import Lowering
-from .lowering.partial_sums import with_partial_sums
 from .lowering.table import LOWERINGS
 from .passes.common_factors import factored, with_known_multiples
 from .passes.factorizations import with_factors

@@ -30,7 +30,7 @@ from ..expressions import (
     holds_complex,
     shape_of,
 )
-from ..rules import Compressed, in_meaning, stabilise, structure, tidy
+from ..rules import Compressed, in_meaning, roll_up, stabilise, structure, tidy
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
@@ -118,6 +118,8 @@ class Compilation:
         elif request.optimize is False:
             self.exprs = exprs
         else:
+            if self.backend.loops and not self.backend.is_complex:
+                exprs = [*roll_up(exprs, fuses=self.backend.loops != "written")]
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
         # Those for arrays of doubles are shared.

@@ -42,6 +42,7 @@ from .fourier import Fourier as Fourier, are_inverse as are_inverse, half_length
 from .gathers import OneHot as OneHot
 from .graphs import (
     are_numeric as are_numeric,
+    declares_free_symbols as declares_free_symbols,
     flatten as flatten,
     free_leaves as free_leaves,
     free_symbols_of as free_symbols_of,
@@ -158,6 +159,7 @@ from .scalar_lambdas import (
     as_number as as_number,
     indicator_condition as indicator_condition,
     is_condition as is_condition,
+    rename_slots as rename_slots,
     slot as slot,
     slot_numbers as slot_numbers,
     substitute_slots as substitute_slots,

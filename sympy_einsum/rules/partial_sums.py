@@ -16,10 +16,10 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Expr, Float, Integer, Rational
 
-from ...analysis import is_symmetric
-from ...contraction_order import combination_cost
-from ...core import children, postorder, transform, tuning
-from ...expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_multiples
+from ..analysis import is_symmetric
+from ..contraction_order import combination_cost
+from ..core import children, postorder, transform, tuning
+from ..expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_multiples
 
 # Whole numbers are Python's: sums of many terms have hardly any others.
 Number: TypeAlias = int | Fraction | float

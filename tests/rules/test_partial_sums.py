@@ -7,7 +7,7 @@ import pytest
 from sympy import Float, Rational, symbols
 
 import sympy_einsum as se
-from sympy_einsum.compiler.lowering.partial_sums import with_partial_sums
+from sympy_einsum.rules.partial_sums import with_partial_sums
 
 n = symbols("n", integer=True, positive=True)
 x, y, z, goal = (se.TensorSymbol(name, n) for name in ("x", "y", "z", "goal"))

@@ -1,0 +1,78 @@
+"""The pass: chains become loops, those of which others consist first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sympy import Basic
+
+from ...core import postorder, tuning
+from ...expressions import Operand
+from ..partial_sums import with_partial_sums
+from .chains import long_paths, runs
+from .graphs import SignedGraph
+from .steps import StepChain
+from .totals import with_equal_terms
+
+
+def roll_up(exprs: Sequence[Operand], fuses: bool = False) -> Sequence[Operand]:
+    """Replace chains of equal steps by loops, and sums of terms at different positions by sums over
+    steps. ``fuses`` says whether steps that compute entry by entry would be one loop over entries.
+
+    >>> import sympy_einsum as se
+    >>> W, X, h = se.TensorSymbol("W", 3, 3), se.TensorSymbol("X", 20, 3), se.TensorSymbol("h", 3)
+    >>> for t in range(20):
+    ...     h = se.tanh(W @ h + X[t])
+    >>> print(roll_up([h])[0])
+    scan(lambda c, x: (tanh(W @ c + x), None), h, X)[0]
+    """
+    for _ in range(tuning.MAX_ROLLING_PASSES):
+        rolled = _rolled_once(exprs, fuses)
+        if rolled is None:
+            break
+        exprs = rolled
+    return exprs
+
+
+def _rolled_once(exprs: Sequence[Operand], fuses: bool) -> list[Operand] | None:
+    """Roll up sums of equal terms, and the chains that don't take values of others one by one; None
+    if there are none."""
+    graph = SignedGraph(exprs)
+    if max(graph.depths.values(), default=0) >= tuning.MIN_ROLLED_STEPS:
+        nested = with_partial_sums(exprs)
+        graph = graph if nested is exprs else SignedGraph(nested)
+    sums = with_equal_terms(graph)
+    if sums:
+        return _replaced(graph, sums)
+    found: list[dict[Basic, Operand]] = []
+    claimed: set[Basic] = set()
+    for path in long_paths(graph):
+        for step, before in runs(graph, path):
+            if step[0] in claimed:
+                continue
+            rolled = StepChain(graph, step, before).rolled(claimed, fuses)
+            if rolled is not None:
+                found.append(rolled[0])
+                claimed.update(rolled[1])
+    while found:
+        replaced = _replaced(graph, {node: own for each in found for node, own in each.items()})
+        if replaced is not None:
+            return replaced
+        found.pop()
+    return None
+
+
+def _replaced(graph: SignedGraph, results: dict[Basic, Operand]) -> list[Operand] | None:
+    """Return the roots with other expressions for some nodes; None if one needs itself: a loop may
+    start with what a value of another one depends on."""
+
+    def below(node: Basic) -> Sequence[Basic]:
+        return (results[node],) if node in results else graph.below(node)
+
+    rewritten: dict[Basic, Basic] = {}
+    for node in postorder(graph.roots, below):
+        if any(own not in rewritten for own in below(node)):
+            return None
+        new = [rewritten[own] for own in below(node)]
+        rewritten[node] = new[0] if node in results else graph.rebuilt(node, new)
+    return [rewritten[root] for root in graph.roots]

@@ -1,0 +1,398 @@
+"""The steps of a chain as a loop, if each does the same to the values of steps before.
+
+Walking down from two consecutive values, node by node, pairs each node of a step with that of the
+step before. A step consists of the nodes that its value needs and no earlier value does. Operands
+from elsewhere are then the same in all steps, entries at positions that advance, numbers that
+advance, or values of earlier steps: carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from functools import partial
+from itertools import pairwise, takewhile
+from typing import NamedTuple
+
+from sympy import Basic, Expr, Integer
+
+from ...contraction_order import nominal_size
+from ...core import postorder, tuning
+from ...expressions import (
+    LAST,
+    VALUES,
+    BoundTensor,
+    Carry,
+    Einsum,
+    Elementwise,
+    Operand,
+    Positions,
+    TensorAdd,
+    closed_loop,
+    entry_at,
+    order_of,
+    shape_of,
+    step_index,
+)
+from .graphs import Pairing, SignedGraph, Slot, are_alike
+
+
+class _Sequence(NamedTuple):
+    """The values of an operand of a step at each step, from the last step on, and the operands that
+    have these values."""
+
+    values: tuple[Basic, ...]
+    slots: list[Slot]
+
+
+class _Advancing(NamedTuple):
+    """The value of an operand at the last step, and the difference to the step before."""
+
+    last: Basic
+    difference: Expr
+
+    def at(self, before_last: Expr) -> Basic:
+        """Return the value of a number of steps before the last one."""
+        start = self.last.start if isinstance(self.last, Positions) else self.last
+        value = start - self.difference * before_last
+        if not isinstance(self.last, Positions):
+            return value
+        length, _, steps, counts = self.last.data
+        return Positions._build((), (length, value, steps, counts))
+
+
+class _Earlier(NamedTuple):
+    """A node of the step, and how many steps before its value was computed."""
+
+    node: Basic
+    delay: int
+
+
+class StepChain:
+    """Values that steps carry, the first one first, and how the nodes of each step correspond to
+    those of the one before."""
+
+    def __init__(self, graph: SignedGraph, step: Sequence[Basic], before: Basic):
+        self.graph = graph
+        self.back: dict[Basic, Basic] = {}
+        self.pairings: dict[Basic, Pairing] = {}
+        self._pair(step[0], before)
+        self.values = self._orbit(step[0])
+        if len(self.values) >= tuning.MIN_ROLLED_STEPS and len(step) > 1:
+            self.values = self._orbit(self._best_end(step))
+
+    def _orbit(self, last: Basic) -> list[Basic]:
+        """Return the values that correspond to one of the last step, the first one first."""
+        values = [last]
+        while values[-1] in self.back:
+            values.append(self.back[values[-1]])
+        return values[::-1]
+
+    def _best_end(self, step: Sequence[Basic]) -> Basic:
+        """Choose the value at which steps end, such that they carry least."""
+        whole = _EqualSteps(self)
+        below, number, inside = self.graph.below, whole.number, {*whole.body}
+        end, least = step[0], None
+        for value in step[: tuning.MAX_STEP_ENDS]:
+            # The nodes of the last step up to here, and those of the step before from here on.
+            first = postorder([value], lambda n: [c for c in below(n) if c in inside])
+            before = {self.back.get(node) for node in first}
+            rest = [node for node in whole.body_before if node not in before]
+            body = {*first, *rest}
+            carried = {c for n in body for c in below(n) if c in number and c not in body}
+            size = sum([nominal_size(shape_of(own)) for own in carried])
+            if least is None or size < least:
+                end, least = value, size
+        return end
+
+    def _pair(self, last: Basic, before: Basic) -> None:
+        pending = [(last, before)]
+        while pending:
+            new, old = pending.pop()
+            if new is old or new in self.back:
+                continue
+            pairing = self.graph.pairing(new, old)
+            if pairing is None:
+                continue
+            self.back[new] = old
+            self.pairings[new] = pairing
+            others = self.graph.below(old)
+            pending += [
+                (own, others[k]) for own, k in zip(self.graph.below(new), pairing, strict=True)
+            ]
+
+    def rolled(
+        self, claimed: Set[Basic], fuses: bool
+    ) -> tuple[dict[Basic, Operand], Collection[Basic]] | None:
+        """Return the nodes whose values others need, as results of a loop, and all nodes that it
+        computes; None if there are too few equal steps."""
+        # The last steps may differ from those before.
+        for _ in range(1 + tuning.MAX_OTHER_STEPS):
+            if len(self.values) < tuning.MIN_ROLLED_STEPS:
+                return None
+            steps = _EqualSteps(self)
+            if steps.are_equal():
+                if fuses and steps.are_entrywise() and steps.count < tuning.MIN_ENTRYWISE_STEPS:
+                    return None
+                nodes = steps.nodes()
+                needed = steps.needed()
+                if needed is None or not claimed.isdisjoint(nodes):
+                    return None
+                return steps.results(needed), nodes
+            self.values.pop()
+        return None
+
+
+class _EqualSteps:
+    """The nodes of each step, and what the last step takes from elsewhere."""
+
+    def __init__(self, chain: StepChain):
+        self.chain = chain
+        self.graph = chain.graph
+        # The number of the step of each node.
+        self.number: dict[Basic, int] = {}
+        inside = {*chain.back, *chain.back.values()}
+        body: list[Basic] = []
+        before: list[Basic] = []
+        for number, value in enumerate(chain.values):
+            before = body
+            body = postorder(
+                [value],
+                lambda n: [c for c in self.graph.below(n) if c in inside and c not in self.number],
+            )
+            self.number.update(dict.fromkeys(body, number))
+        self.last = len(chain.values) - 1
+        self.first = 0
+        self.body = body
+        self.body_before = before
+        # The node of the last step for nodes of other steps.
+        self.image: dict[Basic, Basic] = {}
+        self.sequences: list[_Sequence] = []
+        self.meaning: list[Basic | _Advancing | _Earlier] = []
+        # The nodes of the last step that depend on earlier ones.
+        self.varying: set[Basic] = set()
+
+    @property
+    def count(self) -> int:
+        """The number of steps."""
+        return self.last - self.first + 1
+
+    def nodes(self) -> list[Basic]:
+        """Return the nodes that the loop computes: those that depend on carries. Others, as entries
+        of tensors, are computed anew where they are needed."""
+        image, number = self.image, self.number
+        return [n for n in image if number[n] >= self.first and image[n] in self.varying]
+
+    def needed(self) -> dict[Basic, list[Basic]] | None:
+        """Return the nodes that others need, by the nodes of the last step; None if values that may
+        be integers would be floating-point numbers, as results of loops are."""
+        floating = self.graph.floating
+        inside = {*self.nodes()}
+        found: dict[Basic, list[Basic]] = {}
+        for node in self.nodes():
+            others = [user for user in self.graph.users[node] if user not in inside]
+            if node not in floating and any(user not in floating for user in others):
+                return None
+            if others:
+                found.setdefault(self.image[node], []).append(node)
+        return found
+
+    def _carried_slots(self) -> set[Slot]:
+        """Return the operands that are values of earlier steps."""
+        pairs = zip(self.sequences, self.meaning, strict=True)
+        return {slot for own, found in pairs if isinstance(found, _Earlier) for slot in own.slots}
+
+    def are_equal(self) -> bool:
+        """Tell whether there are enough equal steps, after finding the first of them and what each
+        takes from elsewhere."""
+        if any(getattr(node, "is_one_hot", False) for node in self.body):
+            # Carried values are floating-point numbers, no positions.
+            return False
+        self._follow()
+        for sequence in self.sequences:
+            if self.count < tuning.MIN_ROLLED_STEPS:
+                return False
+            found = self._explained(sequence.values)
+            if found is None:
+                return False
+            meaning, explained = found
+            self.meaning.append(meaning)
+            self.first = max(self.first, self.last + 1 - explained)
+        if self.count < tuning.MIN_ROLLED_STEPS or self._is_reordered():
+            return False
+        carried = self._carried_slots()
+        for node in self.body:
+            below = self.graph.below(node)
+            if any(c in self.varying or (node, k) in carried for k, c in enumerate(below)):
+                self.varying.add(node)
+        return bool(carried)
+
+    def are_entrywise(self) -> bool:
+        """Tell whether each step computes tensors entry by entry."""
+        if not any(map(shape_of, self.varying)):
+            return False
+        return all(
+            {i for term in node.subscripts for i in term} <= {*node.output}
+            if isinstance(node, Einsum)
+            else isinstance(node, (Elementwise, TensorAdd))
+            for node in self.varying
+        )
+
+    def _follow(self) -> None:
+        """Follow the nodes of the last step back while steps have the same nodes."""
+        current = {node: node for node in self.body}
+        below = self.graph.below
+        places = {node: [*range(len(below(node)))] for node in self.body}
+        inside = {*self.body}
+        outer = [
+            (node, k) for node in self.body for k, c in enumerate(below(node)) if c not in inside
+        ]
+        inner = [
+            (node, k, c) for node in self.body for k, c in enumerate(below(node)) if c in inside
+        ]
+        values: dict[Slot, list[Basic]] = {slot: [] for slot in outer}
+        number = self.last
+        while number >= 0:
+            if any(self.number.get(own) != number for own in current.values()):
+                break
+            operands = {
+                node: [below(own)[k] for k in places[node]] for node, own in current.items()
+            }
+            if any(operands[node][k] is not current[c] for node, k, c in inner):
+                break
+            for node, k in outer:
+                values[node, k].append(operands[node][k])
+            for node, own in current.items():
+                self.image[own] = node
+            number -= 1
+            if any(own not in self.chain.back for own in current.values()):
+                break
+            pairings = self.chain.pairings
+            places = {
+                node: [pairings[own][k] for k in places[node]] for node, own in current.items()
+            }
+            current = {node: self.chain.back[own] for node, own in current.items()}
+        self.first = number + 1
+        found: dict[tuple[Basic, ...], list[Slot]] = {}
+        for slot, own in values.items():
+            found.setdefault(tuple(own), []).append(slot)
+        self.sequences = [_Sequence(*own) for own in found.items()]
+
+    def _explained(
+        self, values: Sequence[Basic]
+    ) -> tuple[Basic | _Advancing | _Earlier, int] | None:
+        """Return the form of an operand, and the number of steps, from the last, that have it."""
+        if len(values) < 2:
+            return None
+        last, before = values[:2]
+        if last is before or (last.is_Number and last == before):
+            return last, _equal(values)
+        if are_alike(last, before):
+            starts = [own.start for own in takewhile(partial(are_alike, last), values)]
+            return _advancing(last, starts)
+        if last.is_Rational and before.is_Rational:
+            return _advancing(last, [*takewhile(lambda own: own.is_Rational, values)])
+        node = self.image.get(last)
+        if node is None:
+            return None
+        delay = self.last - self.number[last]
+        explained = 0
+        for k, own in enumerate(values):
+            if self.image.get(own) is not node or self.number[own] != self.last - k - delay:
+                break
+            explained += 1
+        # The first steps get initial values.
+        return _Earlier(node, delay), min(explained + delay, len(values))
+
+    def _is_reordered(self) -> bool:
+        """Tell whether steps multiply along some axes of the carry only: then the order in which
+        all steps are multiplied is free, and another one may be cheaper."""
+        if not all(isinstance(node, Einsum) for node in self.body):
+            return False
+        for node, k in self._carried_slots():
+            others = {
+                i
+                for j, term in enumerate(node.subscripts)
+                if j != k and order_of(node.operands[j])
+                for i in term
+            }
+            if not {*node.subscripts[k]} <= others | {
+                i for i in node.subscripts[k] if i not in node.output
+            }:
+                return True
+        return False
+
+    # --- the loop
+
+    def results(self, needed: Mapping[Basic, Sequence[Basic]]) -> dict[Basic, Operand]:
+        """Return nodes that others need as results of the loop."""
+        is_reverse = self._goes_back()
+        index = step_index(-1)
+        before_last = index if is_reverse else self.count - 1 - index
+        operands: dict[Slot, Basic] = {}
+        carries: list[tuple[BoundTensor, Basic, Basic]] = []
+        for sequence, meaning in zip(self.sequences, self.meaning, strict=True):
+            value: Basic
+            if isinstance(meaning, _Earlier):
+                value = self._carried(carries, sequence.values, meaning)
+            else:
+                value = meaning.at(before_last) if isinstance(meaning, _Advancing) else meaning
+            operands.update(dict.fromkeys(sequence.slots, value))
+        new: dict[Basic, Operand] = {}
+        for node in self.body:
+            below = self.graph.below(node)
+            own = [operands.get((node, k), new.get(c)) for k, c in enumerate(below)]
+            new[node] = self.graph.rebuilt(node, own)
+        places = {node: k for k, (_, _, node) in enumerate(carries) if node in new}
+        last = {node: own for node, own in needed.items() if self._is_last(node, own, places)}
+        stacked = [node for node in self.body if node in needed and node not in last]
+        loop = closed_loop(
+            *(Integer(self.count), is_reverse, index),
+            [Carry(symbol, init, new.get(node, node)) for symbol, init, node in carries],
+            *((), [new[node] for node in stacked]),
+        )
+        found = {node: loop.result(LAST, places[node]) for node in last}
+        for k, node in enumerate(stacked):
+            steps = loop.result(VALUES, k)
+            for own in needed[node]:
+                number = self.number[own] - self.first
+                found[own] = entry_at(steps, self.count - 1 - number if is_reverse else number)
+        return found
+
+    def _goes_back(self) -> bool:
+        """Tell whether most entries are read from the last to the first."""
+        signs = [
+            1 if own.difference.is_negative else -1
+            for own in self.meaning
+            if isinstance(own, _Advancing)
+        ]
+        return sum(signs) > 0
+
+    def _carried(
+        self,
+        carries: list[tuple[BoundTensor, Basic, Basic]],
+        values: Sequence[Basic],
+        earlier: _Earlier,
+    ) -> BoundTensor:
+        """Carry a value over one step or several; return the symbol of the oldest one."""
+        node: Basic = earlier.node
+        for age in range(1, earlier.delay + 1):
+            step = self.first - age + earlier.delay
+            init = values[self.last - step]
+            symbol = BoundTensor("carry", len(carries), -1, shape_of(init))
+            carries.append((symbol, init, node))
+            node = symbol
+        return symbol
+
+    def _is_last(self, node: Basic, needed: Sequence[Basic], places: Mapping[Basic, int]) -> bool:
+        return node in places and [*needed] == [node]
+
+
+def _advancing(last: Basic, starts: Sequence[Expr]) -> tuple[_Advancing, int]:
+    """Return the value of the last step, and how many steps advance as the last one does."""
+    differences = [new - old for new, old in pairwise(starts)]
+    return _Advancing(last, differences[0]), 1 + _equal(differences)
+
+
+def _equal(values: Sequence[object]) -> int:
+    """Count the values at the beginning that are equal."""
+    return sum(1 for _ in takewhile(lambda own: own == values[0], values))
