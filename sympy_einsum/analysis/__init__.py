@@ -44,6 +44,7 @@ from .inlined_products import (
 )
 from .memoised import Answer as Answer, Property as Property, all_of as all_of
 from .properties import (
+    definiteness as definiteness,
     has_declared_symmetry as has_declared_symmetry,
     has_symmetry as has_symmetry,
     is_definite as is_definite,

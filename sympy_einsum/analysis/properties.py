@@ -432,6 +432,14 @@ def is_semidefinite(node: Operand) -> Answer:
     return (yield is_diagonal, node) and (yield is_nonnegative, node)
 
 
+def definiteness(matrix: Operand) -> bool | None:
+    """Return True for a matrix that is known to be positive definite, None for another one that is
+    known to be symmetric, and may be definite, and False for all others."""
+    if is_definite(matrix):
+        return True
+    return None if is_symmetric(matrix) else False
+
+
 @Property
 def is_definite(node: Operand) -> Answer:
     """Tell whether a matrix is known to be symmetric and positive definite. One declared ``psd`` is

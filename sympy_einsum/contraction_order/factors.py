@@ -14,7 +14,7 @@ class Factor:
     of the matrix: ``solve`` needs no inverse. ``parts`` are the operands that it is the product of.
     """
 
-    def __init__(self, value: int, labels: Sequence[int], solves: tuple[bool] | None = None):
+    def __init__(self, value: int, labels: Sequence[int], solves: tuple[bool | None] | None = None):
         self.value = value
         self.labels: Indices = tuple(labels)
         self.solves = solves

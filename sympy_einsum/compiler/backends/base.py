@@ -422,39 +422,39 @@ class Backend(Library):
 
     # --- matrix functions
 
-    def inv(self, operands: Codes, definite: bool) -> Code:
+    def inv(self, operands: Codes, definite: bool | None) -> Code:
         """Spell the inverse."""
         return self.code("np.linalg.inv({0})", operands[0])
 
-    def solve(self, operands: Codes, definite: bool) -> Code:
+    def solve(self, operands: Codes, definite: bool | None) -> Code:
         """Spell inv(X) @ Y."""
         return self.code("np.linalg.solve({0}, {1})", *operands)
 
-    def det(self, operands: Codes, definite: bool) -> Code:
+    def det(self, operands: Codes, definite: bool | None) -> Code:
         """Spell the determinant."""
         return self.code("np.linalg.det({0})", operands[0])
 
-    def logdet(self, operands: Codes, definite: bool) -> Code:
+    def logdet(self, operands: Codes, definite: bool | None) -> Code:
         """Spell log |det|, by Cholesky's factor if there is one."""
         if definite:
             return self.code("2 * np.log(np.linalg.cholesky({0}).diagonal()).sum()", operands[0])
         return self.code("np.linalg.slogdet({0})[1]", operands[0])
 
-    def slogdet(self, operands: Codes, definite: bool) -> Code:
+    def slogdet(self, operands: Codes, definite: bool | None) -> Code:
         """Spell the sign of the determinant and the logarithm of its absolute value."""
         return self.code("np.linalg.slogdet({0})", operands[0])
 
-    def factored(self, operands: Codes, definite: bool) -> Code:
+    def factored(self, operands: Codes, definite: bool | None) -> Code:
         """Spell factors of a matrix; without factors the matrix itself, which each function of it
         factors."""
         return operands[0]
 
-    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
+    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
         """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         X, Y = operands
         return self.solve([quote("{0}.T", X) if transposed else X, Y], definite)
 
-    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
+    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
         """Spell the inverse or the determinant by factors."""
         code: Code = getattr(self, name)(operands, definite)
         return code

@@ -150,23 +150,23 @@ class DaskBackend(Backend):
         """Spell the convolution of two vectors, as one chunk."""
         return quote("slid(np.convolve, {0}, {1}, len({0}) + len({1}) - 1)", *operands)
 
-    def inv(self, operands: Codes, definite: bool) -> Code:
+    def inv(self, operands: Codes, definite: bool | None) -> Code:
         """Spell the inverse."""
         return quote("in_one_chunk(np.linalg.inv, {0}, 2)", operands[0])
 
-    def solve(self, operands: Codes, definite: bool) -> Code:
+    def solve(self, operands: Codes, definite: bool | None) -> Code:
         """Spell inv(X) @ Y."""
         return call("solved", *operands)
 
-    def det(self, operands: Codes, definite: bool) -> Code:
+    def det(self, operands: Codes, definite: bool | None) -> Code:
         """Spell the determinant."""
         return quote("in_one_chunk(np.linalg.det, {0}, 0)", operands[0])
 
-    def logdet(self, operands: Codes, definite: bool) -> Code:
+    def logdet(self, operands: Codes, definite: bool | None) -> Code:
         """Spell log |det|."""
         return quote("in_one_chunk(lambda X: np.linalg.slogdet(X)[1], {0}, 0)", operands[0])
 
-    def slogdet(self, operands: Codes, definite: bool) -> Code:
+    def slogdet(self, operands: Codes, definite: bool | None) -> Code:
         """Spell the sign of the determinant and the logarithm of its absolute value."""
         return quote("in_one_chunk(lambda X: np.stack(np.linalg.slogdet(X)), {0}, 1)", operands[0])
 

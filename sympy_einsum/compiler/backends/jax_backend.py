@@ -105,11 +105,11 @@ class JaxBackend(Backend):
     factored = called("factored")
     logsumexp = called_along("jax.nn.logsumexp")
 
-    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
+    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
         """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         return call("solved", *operands, transposed)
 
-    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
+    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
         """Spell the inverse or the determinant by factors."""
         return call(BY_FACTORS[name], operands[0])
 

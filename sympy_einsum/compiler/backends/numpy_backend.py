@@ -273,21 +273,23 @@ class NumpyBackend(Backend):
 
     # --- matrices that are factored by SciPy's LAPACK, if it is installed
 
-    def factored(self, operands: Codes, definite: bool) -> Code:
+    def factored(self, operands: Codes, definite: bool | None) -> Code:
         """Spell factors of a matrix."""
         if self.is_read_back or not _has_lapack():
             return super().factored(operands, definite)
         code = call("factored", operands[0])
+        if definite is None:
+            return with_keywords(code, symmetric=True)
         return with_keywords(code, definite=True) if definite else code
 
-    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
+    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
         """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         if self.is_read_back or not _has_lapack():
             return super().solved(operands, definite, transposed)
         code = call("solved", *operands)
         return with_keywords(code, transposed=True) if transposed else code
 
-    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
+    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
         """Spell the inverse or the determinant by factors."""
         if self.is_read_back or not _has_lapack():
             if name == "trace of inv":

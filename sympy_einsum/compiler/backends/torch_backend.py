@@ -148,17 +148,17 @@ class TorchBackend(Backend):
 
     # --- definite matrices; others are factored by what needs their factors
 
-    def factored(self, operands: Codes, definite: bool) -> Code:
+    def factored(self, operands: Codes, definite: bool | None) -> Code:
         """Spell Cholesky's factor."""
         return call("torch.linalg.cholesky", operands[0]) if definite else operands[0]
 
-    def solved(self, operands: Codes, definite: bool, transposed: bool) -> Code:
+    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
         """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
         if not definite:
             return super().solved(operands, definite, transposed)
         return call("solved", *operands)
 
-    def by_factors(self, operands: Codes, name: str, definite: bool, shape: Codes) -> Code:
+    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
         """Spell the inverse or the determinant by factors."""
         if not definite:
             return super().by_factors(operands, name, definite, shape)
@@ -224,7 +224,7 @@ class TorchBackend(Backend):
         space = "torch." if len(operands) == 1 else ""
         return call(f"{space}einsum", subscripts, *operands)
 
-    def solve(self, operands: Codes, definite: bool) -> Code:
+    def solve(self, operands: Codes, definite: bool | None) -> Code:
         """Spell inv(X) @ Y."""
         return call("solve", *operands)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...analysis import is_definite
+from ...analysis import definiteness
 from ...expressions import (
     EXP,
     LOG,
@@ -73,7 +73,7 @@ def lower_cofactors(builder: Lowering, node: Adj | Cofactors) -> int:
 
 def _matrix_function(builder: Lowering, name: str, node: Inv | Det | LogDet) -> int:
     (matrix,) = node.operands
-    return builder.emit(name, builder.value(matrix), params=(is_definite(matrix),))
+    return builder.emit(name, builder.value(matrix), params=(definiteness(matrix),))
 
 
 # --- functions of axes

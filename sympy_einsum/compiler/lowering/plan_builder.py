@@ -150,7 +150,7 @@ class PlanBuilder:
         """Tell whether a value is a symmetric matrix, such as the inverse of a definite one."""
         op, _, params, _ = self.instructions[value]
         if op == "inv":
-            return bool(params[0])
+            return params[0] is not False
         return value in self.nodes and is_symmetric(self.nodes[value])
 
     def _common_axes(self, inputs: Sequence[int]) -> tuple[int, ...] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from sympy import Expr
 
-from ...analysis import is_definite
+from ...analysis import definiteness
 from ...contraction_order import Factor
 from ...core import Indices, tuning
 from ...expressions import (
@@ -101,7 +101,7 @@ def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:
     is_solved = isinstance(operand, Inv) or operand in builder.solved
     if is_solved and len(set(labels)) == len(labels):
         matrix = operand.operands[0]
-        return Factor(builder.value(matrix), labels, (is_definite(matrix),))
+        return Factor(builder.value(matrix), labels, (definiteness(matrix),))
     return Factor(builder.value(operand), labels)
 
 

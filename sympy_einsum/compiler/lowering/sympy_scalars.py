@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sympy import Basic, Derivative, Expr, Mul, S, Subs, Symbol, ceiling, exp, floor, log, sign
 
-from ...analysis import is_definite
+from ...analysis import definiteness
 from ...core import UnsupportedError, has_stable_code, named_derivatives, postorder, tuning
 from ...expressions import (
     Operand,
@@ -101,7 +101,7 @@ class StockScalars:
         factors, rest = determinants_in(node if node.is_Mul else node.args[0])
         signs, logarithm = [self._part(rest).body], S.Zero
         for matrix, exponent, is_absolute in factors:
-            pair = self.builder.emit("slogdet", self._value(matrix), params=(is_definite(matrix),))
+            pair = self.builder.emit("slogdet", self._value(matrix), params=(definiteness(matrix),))
             first, second = (
                 slot(self.builder.emit("slice", pair, params=((k,),))) for k in (S.Zero, S.One)
             )

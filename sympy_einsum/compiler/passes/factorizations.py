@@ -16,11 +16,11 @@ FUNCTIONS = ("inv", "solve", "det", "logdet", "slogdet")
 
 @dataclass
 class _Matrix:
-    """The uses of a matrix: the numbers of the instructions, whether it is known to be definite,
-    and the orders of the operands that its inverse is multiplied by."""
+    """The uses of a matrix: the numbers of the instructions, its definiteness, and the orders of
+    the operands that its inverse is multiplied by."""
 
     users: list[int] = field(default_factory=list)
-    definite: bool = False
+    definite: bool | None = False
     multiplied: tuple[int, ...] = ()
     factors: int | None = None
     inverse: int | None = None
@@ -61,8 +61,15 @@ def _matrices(plan: Plan) -> dict[int, _Matrix]:
         if step.op in FUNCTIONS:
             matrix = found.setdefault(_base(plan, number), _Matrix())
             matrix.users.append(number)
-            matrix.definite |= step.params[0]
+            matrix.definite = _combined(matrix.definite, step.params[0])
     return {base: own for base, own in found.items() if _is_worth(plan, own)}
+
+
+def _combined(one: bool | None, other: bool | None) -> bool | None:
+    """Return what two uses of a matrix know of its definiteness together."""
+    if one or other:
+        return True
+    return None if None in (one, other) else False
 
 
 def _is_worth(plan: Plan, matrix: _Matrix) -> bool:
@@ -76,7 +83,7 @@ def _is_worth(plan: Plan, matrix: _Matrix) -> bool:
         matrix.multiplied = (1, 2)
     elif "inv" in names or several:
         matrix.multiplied = (2,)
-    return len(steps) > 1 or (matrix.definite and names[0] in ("inv", "solve"))
+    return len(steps) > 1 or (matrix.definite is True and names[0] in ("inv", "solve"))
 
 
 class _Factoring(Rewriting):
@@ -93,7 +100,7 @@ class _Factoring(Rewriting):
         definite = matrix.definite
         if matrix.factors is None:
             matrix.factors = self.emit("factored", base, params=(definite,))
-        transposed = transposed and not definite
+        transposed = transposed and definite is False
         if step.op == "inv" or (step.op == "solve" and len(step.shape) in matrix.multiplied):
             inverse = self._transposed(self._inverse(matrix), transposed)
             return inverse if step.op == "inv" else self.emit("dot", inverse, *others)

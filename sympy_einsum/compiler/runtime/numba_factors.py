@@ -149,19 +149,18 @@ def gram(A, transposed):
 def factored(X, definite):
     """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
     definite one, which nothing is exchanged for, or LU's factors of the transpose in one array and
-    the rows that were exchanged; whether it is singular, and whether it was said to be definite and
-    isn't."""
+    the rows that were exchanged; whether it is singular, and whether it was said to be definite (1)
+    and isn't. One said to be symmetric (2) may be definite."""
     n, factor = X.shape[0], X.copy()
-    definite = definite and is_real
     exchanged, failed = np.empty(n, np.int32), np.empty(1, np.int32)
     rows, step = at(np.int32(n)), at(np.int32(max(n, 1)))
-    if definite:
+    if definite and is_real:
         potrf(at(np.uint8(85)), rows, at(factor), step, at(failed))
         if failed[0] == 0:
             return factor, exchanged[:0], False, False
         factor = X.copy()
     getrf(rows, rows, at(factor), step, at(exchanged), at(failed))
-    return factor, exchanged, failed[0] > 0, definite
+    return factor, exchanged, failed[0] > 0, definite == 1 and is_real
 
 
 @compiled

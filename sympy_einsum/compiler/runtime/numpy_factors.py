@@ -21,14 +21,14 @@ def lapack_function(name, X):
     return lapack.__dict__["sdcz"["fdFD".index(X.dtype.char)] + name]
 
 
-def factored(X, definite=False):
+def factored(X, definite=False, symmetric=False):
     """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
     definite one, or LU's factors in one array and the rows that were exchanged; whether it is
-    singular, and whether it was said to be definite and isn't."""
+    singular, and whether it was said to be definite and isn't. A symmetric one may be definite."""
     kind = X.dtype.kind
     X = X if kind in "fc" else X.astype(float)
     definite = definite and kind != "c"
-    if definite:
+    if definite or (symmetric and kind != "c"):
         factor = cholesky_factor(X)
         if factor is not None:
             return factor, None, False, False

@@ -314,3 +314,35 @@ def test_no_rows_and_columns(name):
         assert np.shape(result) == tuple(
             int(s.subs({n: 0, k: 2})) for s in getattr(expr, "shape", ())
         )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba", "jax", "torch"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_symmetric_matrices_that_may_be_definite(backend, sign):
+    """A covariance that isn't known to be definite: Cholesky's factors, or LU's where they fail."""
+    library = pytest.importorskip(backend)
+    if backend == "jax":
+        jax64()
+    D = se.TensorSymbol("D", n, n, symmetric=True)
+    K = se.exp(-D) + noise * se.Delta(n)
+    exprs = [x @ se.inv(K) @ x, se.logdet(K), se.det(K), se.inv(K), se.inv(K).T @ x]
+    f = se.lambdify([D, x, noise], exprs, backend=backend)
+    rng = np.random.default_rng(3)
+    points = rng.standard_normal((6, 2))
+    distances, vector = ((points[:, None] - points) ** 2).sum(axis=2), rng.standard_normal(6)
+    shift = 0.5 if sign == 1 else -0.9
+    given = [distances, vector, shift]
+    if backend == "torch":
+        given[:2] = map(library.from_numpy, given[:2])
+    matrix = np.exp(-distances) + shift * np.eye(6)
+    assert (np.linalg.eigvalsh(matrix).min() > 0) == (sign == 1)
+    inverse = np.linalg.inv(matrix)
+    expected = [
+        vector @ inverse @ vector,
+        np.linalg.slogdet(matrix)[1],
+        np.linalg.det(matrix),
+        inverse,
+        inverse @ vector,
+    ]
+    for one, other in zip(f(*given), expected, strict=True):
+        np.testing.assert_allclose(np.asarray(one), other, rtol=1e-9, atol=1e-11)

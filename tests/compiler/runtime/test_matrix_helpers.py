@@ -87,6 +87,27 @@ def test_factors_of_jax(n, is_definite):
     check_factors(names, factors, X, B)
 
 
+@pytest.mark.parametrize("n", [1, 3, 150])
+def test_factors_of_symmetric_matrices(n):
+    """Cholesky's for those that turn out to be definite, LU's for others."""
+    positive = definite(n)
+    other = positive - 2 * np.linalg.eigvalsh(positive).mean() * np.eye(n)
+    for X, is_cholesky in ((positive, True), (other, False)):
+        factors = raw("numpy_factors.factored")(X, symmetric=True)
+        assert (factors[1] is None) == is_cholesky
+        assert not factors[3]
+        in_numba = raw("numba_factors.factored")(X, 2)
+        assert (in_numba[1].size == 0) == is_cholesky
+        assert not in_numba[3]
+        for module, found in (("numpy_factors", factors), ("numba_factors", in_numba)):
+            assert_allclose(raw(f"{module}.inverted")(found) @ X, np.eye(n), atol=1e-7)
+            expected = np.linalg.slogdet(X)
+            assert_allclose(raw(f"{module}.signed_log_determinant")(found), expected, rtol=1e-7)
+    assert raw("numpy_factors.factored")(np.zeros((2, 2)), symmetric=True)[2]
+    asymmetric = np.array([[2.0, 1j], [1j, 3.0]])
+    assert raw("numpy_factors.factored")(asymmetric, symmetric=True)[1] is not None
+
+
 def test_a_matrix_said_to_be_definite_that_is_not():
     X = np.array([[0.0, 2.0], [2.0, 0.0]])
     for module in ("numpy_factors", "numba_factors"):

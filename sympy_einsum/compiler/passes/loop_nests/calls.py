@@ -104,7 +104,7 @@ def _factors(kernel: Statements, number: int) -> Code:
 
 def _factored(kernel: Statements, number: int) -> Code:
     (definite,) = kernel.step(number).params
-    return call("factored", _operands(kernel, number)[0], int(definite))
+    return call("factored", _operands(kernel, number)[0], 2 if definite is None else int(definite))
 
 
 def _solved(kernel: Statements, number: int) -> Code:

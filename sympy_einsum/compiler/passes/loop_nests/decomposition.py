@@ -165,7 +165,7 @@ def _stretched(new: _Decomposition, inputs: Inputs, backwards: bool) -> int | No
 def _function(name: str) -> Callable[..., int]:
     """Return the lowering of a function of one matrix to a function of its factors."""
 
-    def by_factors(new: _Decomposition, inputs: Inputs, definite: bool) -> int:
+    def by_factors(new: _Decomposition, inputs: Inputs, definite: bool | None) -> int:
         step = new.instructions[inputs[0]]
         shape = result_shape(name, [step.shape], (definite,))
         factors = new.emit("factored", *inputs, params=(definite,))
@@ -174,12 +174,12 @@ def _function(name: str) -> Callable[..., int]:
     return by_factors
 
 
-def _solve(new: _Decomposition, inputs: Inputs, definite: bool) -> int:
+def _solve(new: _Decomposition, inputs: Inputs, definite: bool | None) -> int:
     matrix, right = inputs
     step = new.instructions[matrix]
     transposed = step.op == "transpose"
     factors = new.emit("factored", step.inputs[0] if transposed else matrix, params=(definite,))
-    return new.emit("solved", factors, right, params=(definite, transposed and not definite))
+    return new.emit("solved", factors, right, params=(definite, transposed and definite is False))
 
 
 def _of_stacks(op: str) -> Callable[..., int]:
