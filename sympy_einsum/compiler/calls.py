@@ -52,7 +52,8 @@ CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
 def _called(program: Compilation) -> dict[str, object]:
     """Return the functions that generated code calls besides its library's."""
-    return {**CHECKING, "compressed": program.request.structured}
+    own = {"compressed": program.request.structured, "sparse": program.sparse_matrices}
+    return {**CHECKING, **own}
 
 
 class CompiledFunction(Protocol):
@@ -498,7 +499,7 @@ def _has_integers(program: Compilation, values: Sequence[object]) -> bool:
     integers = [*positions_in(program.exprs), *dict.fromkeys([node.exponent for node in powers])]
     if not integers:
         return True
-    request = program.request._replace(exprs=integers, semiring=None, structured=None)
+    request = program.request._replace(exprs=integers, semiring=None, structured=None, sparse=None)
     if program.backend.is_compiled:
         request = request._replace(backend="numpy")
     try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 
-from sympy import Symbol
+from sympy import Basic, Symbol
 
 from ..contraction_order import Optimizer
 from ..core import TensorError, UnsupportedError, as_flag, with_hints
+from ..expressions import Operand, as_operand
 from .backends import BACKENDS
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
@@ -30,6 +31,7 @@ def lambdify(
     semiring: object = None,
     functions: Mapping[str, Callable[..., object]] | None = None,
     structured: bool = False,
+    sparse: bool | Arguments = False,
 ) -> CompiledFunction:
     """Compile expressions to a Python function of arrays.
 
@@ -61,6 +63,15 @@ def lambdify(
         compressed: only its ``core`` is computed, ``pattern`` says how its entries are placed in
         ``shape``, and ``to_dense()``, ``matvec(v)`` and ``solve(b)`` compute with arrays. In the
         source that is ``compressed(core, pattern, shape)``
+    sparse : whether derivatives that are matrices, or of higher order, come back as sparse
+        matrices in CSR format, SciPy's ``csr_array`` or CuPy's ``csr_matrix``: the axes of the
+        function are the rows and those of the variable, the last ones, the columns, in C order.
+        Deltas, slices, gathers, triangles and Kronecker products say which entries are stored;
+        no dense matrix is computed. Which axes are the variable's is known by the arguments'
+        shapes; where several fit, give the variable, or a list of some, in place of True. Results
+        of order 0 or 1 and gradients are arrays. In the source that is
+        ``sparse(rows, columns, positions, terms)``: arrays of positions with the lengths of their
+        axes, and for each term its entries, the lengths of their axes, and where they stand
 
     Returns
     =======
@@ -80,7 +91,7 @@ def lambdify(
     TensorError : an expression has a free symbol that is no argument
     UnsupportedError : a function has no numerical code, the backend, optimizer or semiring doesn't
         exist, something has no meaning in the semiring, or a library isn't installed; the message
-        names the extra to install
+        names the extra to install. Or with ``sparse`` a derivative has a dense term
     ShapeError : (when called) an argument doesn't fit; the message names it, its axis and lengths
 
     Examples
@@ -123,9 +134,26 @@ def lambdify(
         raise UnsupportedError(
             f"structured=True isn't there in semiring {semiring_of(semiring).name!r}; leave it out"
         )
-    request = Request(args, exprs, backend, check, cse, optimize, semiring, functions, wanted)
+    variables = _variables_of(sparse, args)
+    if variables is not None and (wanted or semiring is not None):
+        other = "structured=True" if wanted else f"semiring {semiring_of(semiring).name!r}"
+        raise UnsupportedError(f"sparse doesn't go with {other}; leave one of them out")
+    request = Request(
+        *(args, exprs, backend, check, cse, optimize, semiring, functions, wanted, variables)
+    )
     by_arguments = isinstance(backend, str) and backend == "auto"
     return ByArguments(request) if by_arguments else Compiled(request).function
+
+
+def _variables_of(sparse: object, args: Arguments) -> tuple[Operand, ...] | None:
+    """Return the variables whose axes may be columns, None where no sparse matrices are wanted."""
+    if sparse is False:
+        return None
+    given = args if sparse is True else sparse
+    listed = given if isinstance(given, (list, tuple)) else [given]
+    if sparse is not True and not all(isinstance(own, Basic) for own in listed):
+        raise TensorError(f"sparse is True, a variable or a list of some, not {sparse!r:.80}")
+    return tuple(map(as_operand, listed))
 
 
 def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:

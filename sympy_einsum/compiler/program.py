@@ -46,6 +46,7 @@ from .passes.row_blocks import in_row_blocks
 from .planning import Prepared, plan_prepared, prepare
 from .semirings.algebras import semiring_of
 from .semirings.backends import backend_in_semiring, positions_in
+from .sparse_matrices import sparse_matrix
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]
@@ -69,6 +70,8 @@ class Request(NamedTuple):
     functions: Mapping[str, Callable[..., Any]] | None = None
     # Makes a result of a core, its pattern and the shape.
     structured: Callable[..., object] | None = None
+    # The variables whose axes may be the columns of sparse matrices, where these are wanted.
+    sparse: tuple[Operand, ...] | None = None
 
 
 class CachedPlan:
@@ -100,6 +103,7 @@ class Compilation:
         self.request = request
         backend = _backend(request)
         self.backend = backend()
+        self.sparse_matrices = None if request.sparse is None else backend.sparse_matrices()
         check_optimizer(request.optimize)
         symbols = _arguments(request.args)
         exprs: list[Expr] = []
@@ -126,14 +130,21 @@ class Compilation:
         self._known: list[CachedPlan] = []
 
     def _layout(self, exprs: Any, leaves: list[Expr]) -> Layout:
-        """Collect the expressions of a nested list, or the cores of those with structure where
-        these are wanted; returns how to write it from their code."""
+        """Collect the expressions of a nested list, or where these are wanted the cores of those
+        with structure or the entries of sparse matrices; returns how to write it from their
+        code."""
         if isinstance(exprs, (list, tuple)):
             parts = [self._layout(part, leaves) for part in exprs]
             kind = ast.List if isinstance(exprs, list) else ast.Tuple
             return lambda codes: kind([part(codes) for part in parts])
         position = len(leaves)
         expr = as_operand(exprs)
+        if self.request.sparse is not None:
+            matrix = sparse_matrix(expr, self.request.sparse)
+            if matrix is not None:
+                leaves.extend(matrix.leaves)
+                last = len(leaves)
+                return lambda codes: matrix.code(codes[position:last], self.signature)
         found = structure(expr) if self.request.structured else None
         if found is None:
             leaves.append(expr)

@@ -143,6 +143,8 @@ MAX_READABLE_TERMS = 1000
 MAX_REMEMBERED_RESULTS = 4
 # Terms that multiplying out a product, a power or a function may give in the normal form.
 MAX_DISTRIBUTED_TERMS = 64
+# Terms of a product of sums that are positioned one by one in a sparse matrix.
+MAX_SPARSE_TERMS = 256
 # Terms of a product, and of a scalar, where multiplying out is asked for.
 MAX_EXPANDED_TERMS = 256
 # Terms of a sum, or of a condition, that are searched in pairs.

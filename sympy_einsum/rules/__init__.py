@@ -3,6 +3,11 @@
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of
+from .entry_positions import (
+    AffinePlace as AffinePlace,
+    GatheredPlace as GatheredPlace,
+    Place as Place,
+)
 from .equal_axes import lift_deltas as lift_deltas
 from .expansion import (
     expand as expand,
@@ -25,3 +30,4 @@ from .rolling import roll_up as roll_up
 from .scalar_contractions import distribute_scalar_contractions as distribute_scalar_contractions
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
 from .slice_pushdown import push_slices_down as push_slices_down
+from .sparse_terms import SparseTerm as SparseTerm, sparse_terms as sparse_terms

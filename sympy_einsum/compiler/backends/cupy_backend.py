@@ -25,6 +25,7 @@ class CupyBackend(Backend):
     ``cupy.fuse``."""
 
     name = "cupy"
+    sparse = "from cupyx.scipy.sparse import csr_matrix"
     imports = (
         "import cupy as cp",
         "from cupyx.scipy import special",

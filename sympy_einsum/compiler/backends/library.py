@@ -23,6 +23,7 @@ from ..ir.code import (
 )
 from ..runtime.shared_helpers import FOURIER, RUNNING, STABLE_FUNCTIONS, shared
 from ..runtime.sources import Helper, HelperText
+from ..runtime.sparse_arrays import SparseMatrices
 
 
 class Library:
@@ -75,6 +76,8 @@ class Library:
     exponential: ClassVar[str] = ""
     # The special functions that it has, where it lacks many.
     special: ClassVar[Collection[str] | None] = None
+    # The import line of its sparse matrices in CSR format, if it has any.
+    sparse: ClassVar[str] = ""
     # The functions that it lacks, which code is refused for: special ones by their names, NumPy's
     # as ``np.maximum.accumulate``.
     lacking: ClassVar[Collection[str]] = ()
@@ -109,6 +112,18 @@ class Library:
             f"code for the backend {cls.name!r} needs {package}, which isn't installed: "
             f"pip install 'sympy_einsum[{extra}]'"
         )
+
+    @classmethod
+    def sparse_matrices(cls) -> SparseMatrices:
+        """Return what makes its sparse matrices; UnsupportedError without any."""
+        if not cls.sparse:
+            raise UnsupportedError(
+                f"backend {cls.name!r} makes no sparse matrices; leave sparse out, or take the "
+                "backend 'numpy' or 'cupy'"
+            )
+        cls.require([cls.sparse])
+        _, module, _, matrix = cls.sparse.split()
+        return SparseMatrices(cls.imports[0].split()[1], module, matrix)
 
     @classmethod
     def used_imports(cls, names: Collection[str]) -> list[str]:

@@ -77,6 +77,7 @@ class NumpyBackend(Backend):
     """Spells instructions in NumPy 2; special functions come from SciPy, if any are used."""
 
     name = "numpy"
+    sparse = "from scipy.sparse import csr_array"
     imports = (
         "import numpy as np",
         "from scipy import special",

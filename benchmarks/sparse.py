@@ -1,0 +1,210 @@
+"""Measure sparse derivatives: ``python -m benchmarks.sparse``.
+
+Compares Jacobians and a Hessian as SciPy's CSR arrays with hand-written assembly, once with a
+pattern that was computed before and once with one that each call computes, and writes
+results-sparse.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sympy import symbols
+
+import sympy_einsum as se
+
+from .memory import peak
+from .report import machine
+from .tables import table
+from .timing import interleaved
+
+m, n, c = symbols("m n c", integer=True, positive=True)
+
+# The reprojection errors of points in cameras: a small rotation, a translation, a focal length and
+# two coefficients of distortion.
+CAMERAS, POINTS = se.TensorSymbol("C", c, 9), se.TensorSymbol("P", n, 3)
+SEEN = se.TensorSymbol("Y", m, 2)
+CAMERA, POINT = se.tensors("camera point", m)
+OBSERVATIONS = 10**5
+
+
+def reprojection() -> Any:
+    """Return the residuals of all observations."""
+    X, own = POINTS[POINT], CAMERAS[CAMERA]
+    x, y, z = X[:, 0], X[:, 1], X[:, 2]
+    a, b, d = own[:, 0], own[:, 1], own[:, 2]
+    moved = [x + b * z - d * y, y + d * x - a * z, z + a * y - b * x]
+    moved = [part + own[:, 3 + k] for k, part in enumerate(moved)]
+    u, v = moved[0] / moved[2], moved[1] / moved[2]
+    r = u**2 + v**2
+    scale = own[:, 6] * (1 + own[:, 7] * r + own[:, 8] * r**2)
+    return se.stack([scale * u, scale * v], axis=1) - SEEN
+
+
+def block_pattern(positions: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices and their starts, for two rows of one block each."""
+    columns = width * positions[:, None, None] + np.arange(width)
+    indices = np.broadcast_to(columns, (len(positions), 2, width)).ravel().astype(np.int32)
+    return indices, np.arange(0, indices.size + 1, width, dtype=np.int32)
+
+
+def jacobians_by_hand(
+    C: np.ndarray, P: np.ndarray, camera: np.ndarray, point: np.ndarray, patterns: Any = None
+) -> list[csr_array]:
+    """Return the Jacobians by cameras and points."""
+    own, X = C.take(camera, 0), P.take(point, 0)
+    x, y, z = X.T
+    a, b, d, t0, t1, t2, f, k1, k2 = own.T
+    depth = z + a * y - b * x + t2
+    u, v = (x + b * z - d * y + t0) / depth, (y + d * x - a * z + t1) / depth
+    r = u**2 + v**2
+    distortion = 1 + k1 * r + k2 * r**2
+    scale, slope = f * distortion, 2 * f * (k1 + 2 * k2 * r)
+    # The derivative of the image by the moved point.
+    uu, uv, vv = scale + slope * u * u, slope * u * v, scale + slope * v * v
+    B = np.empty((len(u), 2, 3))
+    for k, (first, second) in enumerate([(uu, uv), (uv, vv)]):
+        B[:, k, 0], B[:, k, 1] = first / depth, second / depth
+        B[:, k, 2] = -(first * u + second * v) / depth
+    by_camera, by_point = np.empty((len(u), 2, 9)), np.empty((len(u), 2, 3))
+    for k in range(2):
+        b0, b1, b2 = B[:, k].T
+        by_point[:, k, 0] = b0 + d * b1 - b * b2
+        by_point[:, k, 1] = b1 - d * b0 + a * b2
+        by_point[:, k, 2] = b2 + b * b0 - a * b1
+        by_camera[:, k, 0] = y * b2 - z * b1
+        by_camera[:, k, 1] = z * b0 - x * b2
+        by_camera[:, k, 2] = x * b1 - y * b0
+    by_camera[:, :, 3:6] = B
+    for k, own_image in enumerate((u, v)):
+        by_camera[:, k, 6] = own_image * distortion
+        by_camera[:, k, 7] = own_image * f * r
+        by_camera[:, k, 8] = own_image * f * r**2
+    results = []
+    for data, positions, count in [(by_camera, camera, len(C)), (by_point, point, len(P))]:
+        width = data.shape[2]
+        pattern = patterns[width] if patterns else block_pattern(positions, width)
+        shape = (2 * len(u), width * count)
+        results.append(csr_array((data.ravel(), *pattern), shape=shape))
+    return results
+
+
+x = se.TensorSymbol("x", n)
+
+
+def rosenbrock() -> Any:
+    """Return the Hessian of the Rosenbrock function."""
+    return se.hessian((100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum(), x)
+
+
+def banded_pattern(length: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return indices and their starts, of three bands."""
+    columns = np.arange(length, dtype=np.int32)[:, None] + np.arange(-1, 2, dtype=np.int32)
+    starts = np.arange(-1, 3 * length, 3, dtype=np.int32)
+    starts[0], starts[-1] = 0, 3 * length - 2
+    return columns.ravel()[1:-1], starts
+
+
+def hessian_by_hand(x: np.ndarray, pattern: Any = None) -> list[csr_array]:
+    """Return the Hessian of the Rosenbrock function."""
+    bands = np.zeros((len(x), 3))
+    bands[:-1, 1] = 1200 * x[:-1] ** 2 - 400 * x[1:] + 2
+    bands[1:, 1] += 200
+    bands[1:, 0] = bands[:-1, 2] = -400 * x[:-1]
+    own = pattern or banded_pattern(len(x))
+    return [csr_array((bands.ravel()[1:-1], *own), shape=(len(x), len(x)))]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Define a case: its function, arguments, and hand-written assembly with and without a known
+    pattern."""
+
+    name: str
+    arguments: Sequence[Any]
+    build: Callable[[], Any]
+    values: Sequence[np.ndarray]
+    by_hand: Callable[[], Sequence[csr_array]]
+    with_pattern: Callable[[], Sequence[csr_array]]
+
+
+def cases(observations: int = OBSERVATIONS) -> list[Case]:
+    """Return the cases."""
+    rng = np.random.default_rng(0)
+    cameras, points = max(2, observations // 500), max(2, observations // 5)
+    C = 0.1 * rng.normal(size=(cameras, 9))
+    C[:, 6] += 1
+    P = rng.normal(size=(points, 3)) + np.array([0, 0, 5])
+    camera, point = rng.integers(0, cameras, observations), rng.integers(0, points, observations)
+    z, seen = rng.normal(size=10 * observations), rng.normal(size=(observations, 2))
+    patterns = {9: block_pattern(camera, 9), 3: block_pattern(point, 3)}
+    bands = banded_pattern(len(z))
+    return [
+        Case(
+            f"two Jacobians of {observations} reprojections",
+            [CAMERAS, POINTS, SEEN, CAMERA, POINT],
+            lambda: [se.jacobian(reprojection(), own) for own in (CAMERAS, POINTS)],
+            [C, P, seen, camera, point],
+            lambda: jacobians_by_hand(C, P, camera, point),
+            lambda: jacobians_by_hand(C, P, camera, point, patterns),
+        ),
+        Case(
+            f"Hessian of Rosenbrock, n = {len(z)}",
+            [x],
+            lambda: [rosenbrock()],
+            [z],
+            lambda: hessian_by_hand(z),
+            lambda: hessian_by_hand(z, bands),
+        ),
+    ]
+
+
+def run(seconds: float = 20.0) -> list[list[str]]:
+    """Return a row for each case: milliseconds by hand and the ratios of ours, in time to both and
+    in memory."""
+    rows = []
+    for case in cases():
+        ours = se.lambdify(case.arguments, case.build(), sparse=True)
+        for own, theirs in zip(ours(*case.values), case.by_hand(), strict=True):
+            assert abs(own - theirs).max() < 1e-9 * abs(theirs).max()
+        calls = {
+            "ours": lambda ours=ours, case=case: ours(*case.values),
+            "by hand": case.by_hand,
+            "known": case.with_pattern,
+        }
+        times = interleaved(calls, seconds)
+        rows.append(
+            [
+                case.name,
+                f"{1000 * times['by hand']:.1f}",
+                f"{times['ours'] / times['by hand']:.2f}",
+                f"{times['ours'] / times['known']:.2f}",
+                f"{peak(calls['ours']) / peak(case.by_hand):.2f}",
+            ]
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    found = run()
+    head = ["case", "by hand, ms", "ours", "ours, pattern known", "memory of ours"]
+    text = "\n".join(
+        [
+            "# Sparse derivatives",
+            "",
+            ", ".join([f"{key} {value}" for key, value in machine().items()]) + ".",
+            "",
+            "Ratios are to hand-written assembly that computes the pattern in each call, and to "
+            "one with a pattern computed before; ours plans it once for each set of positions.",
+            "",
+            table(head, found),
+            "",
+        ]
+    )
+    Path(__file__).with_name("results-sparse.md").write_text(text)
+    print(text)

@@ -1,0 +1,202 @@
+"""Results as sparse matrices: their rows and columns, and the code that makes them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, product
+from typing import Any
+
+from sympy import Expr
+
+from ..core import Shape, UnsupportedError, same_shape
+from ..expressions import Operand, shape_of
+from ..rules import AffinePlace, GatheredPlace, Place, SparseTerm, sparse_terms
+from .emit.signature import Signature, size_code
+from .ir.code import Code, as_code, name, quote, subscript
+
+# The names of axes of entries, and of arrays of positions, in code.
+AXES, POSITIONS = "ijkabcdefgh", "pqrsuvw"
+
+
+# --- expressions ----------------------------------------------------------------------------------
+
+
+@dataclass
+class SparseMatrix:
+    """A matrix as the sum of terms with known positions.
+
+    Attributes
+    ==========
+
+    rows, columns : the lengths of the axes that rows and columns stand for
+    terms : what is added
+    positions : the arrays of positions, with the lengths of their axes
+    """
+
+    rows: Shape
+    columns: Shape
+    terms: list[SparseTerm]
+    positions: dict[Operand, Expr]
+
+    @property
+    def leaves(self) -> list[Operand]:
+        """What has to be computed: the entries of terms, then positions."""
+        return [*[term.entries for term in self.terms], *self.positions]
+
+    def code(self, codes: Sequence[Code], signature: Signature) -> Code:
+        """Spell the matrix by the code of its leaves."""
+        writer = _Writer(self, signature)
+        terms = [
+            writer.term(term, own)
+            for term, own in zip(self.terms, codes[: len(self.terms)], strict=True)
+        ]
+        lengths = self.positions.values()
+        positions = [
+            [own, writer.size(n)] for own, n in zip(codes[len(self.terms) :], lengths, strict=True)
+        ]
+        rows, columns = map(writer.shape, (self.rows, self.columns))
+        return quote(
+            "sparse({0}, {1}, {2}, {3})", rows, columns, _listed(positions), _listed(terms)
+        )
+
+
+def sparse_matrix(expr: Operand, variables: Sequence[Operand]) -> SparseMatrix | None:
+    """Split a tensor into rows and columns and into terms with known positions; None for what is no
+    derivative of a tensor by one of the variables. The last axes, those of the variable, are the
+    columns.
+
+    Raises
+    ======
+
+    UnsupportedError : it has a dense term, or which axes are columns is unclear
+    """
+    shape = shape_of(expr)
+    order = len(shape)
+    fitting = {len(own) for own in map(shape_of, variables) if same_shape(shape[-len(own) :], own)}
+    counts = fitting - {0, order}
+    is_gradient = order in fitting
+    if order < 2 or (is_gradient and not counts):
+        return None
+    terms, dense = sparse_terms(expr)
+    if dense and (is_gradient or not counts):
+        return None
+    if dense:
+        raise UnsupportedError(
+            f"the result of shape {shape} has the dense term {dense[0]!s:.200}: compile it without "
+            "sparse or, if it is no derivative, name the variables of those that are, sparse=[x, y]"
+        )
+    columns = _count_of_columns(shape, counts)
+    return SparseMatrix(shape[:-columns], shape[-columns:], terms, _positions_in(terms))
+
+
+def _count_of_columns(shape: Shape, counts: Collection[int]) -> int:
+    """Return the number of axes that are columns, given the numbers of axes of variables that these
+    may be; a tensor whose halves are alike is a Hessian."""
+    half = len(shape) // 2
+    if len(counts) == 1:
+        return next(iter(counts))
+    if half in (counts or {half}) and same_shape(shape[:half], shape[half:]):
+        return half
+    if len(shape) == 2:
+        return 1
+    found = "several variables have" if counts else "no variable has"
+    raise UnsupportedError(
+        f"which axes of the derivative of shape {shape} are columns is unclear, since {found} "
+        "its last axes; name the variable that it is by, sparse=x, or reshape it to a matrix"
+    )
+
+
+def _positions_in(terms: Sequence[SparseTerm]) -> dict[Operand, Expr]:
+    """Return the arrays of positions, with the lengths of their axes."""
+    found: dict[Operand, Expr] = {}
+    for term in terms:
+        for place in _nested([*term.places, *chain(*[(i, j) for i, _, j in term.above])]):
+            if isinstance(place, GatheredPlace):
+                found[place.indices] = place.length
+    return found
+
+
+def _nested(places: Sequence[Place]) -> Iterator[Place]:
+    for place in places:
+        yield place
+        if isinstance(place, AffinePlace):
+            yield from _nested([own for _, own in place.steps])
+        elif isinstance(place, GatheredPlace):
+            yield from _nested(place.at)
+
+
+# --- code -----------------------------------------------------------------------------------------
+
+
+def _listed(items: Sequence[Any]) -> Code:
+    return quote("[{*0}]", items)
+
+
+class _Writer:
+    """Spells the terms of a matrix: the positions of entries are functions of their indices and of
+    the arrays of positions."""
+
+    def __init__(self, matrix: SparseMatrix, signature: Signature):
+        self.signature = signature
+        taken = set(signature.names.values())
+        axes, positions = _free_names(AXES, taken), _free_names(POSITIONS, taken)
+        count = max([len(term.lengths) for term in matrix.terms], default=0)
+        self.axes = [next(axes) for _ in range(count)]
+        self.positions = dict(zip(matrix.positions, positions, strict=False))
+
+    def term(self, term: SparseTerm, entries: Code) -> list[Code]:
+        """Spell a term: its entries, their lengths, their positions, and the condition on these."""
+        names = [*self.axes[: len(term.lengths)], *self.positions.values()]
+        places = [self._place(place) for place in term.places]
+        found = [entries, self.shape(term.lengths), _function(names, as_code(places))]
+        if term.above:
+            parts = [
+                quote("({0} + {1} <= {2})", self._place(i), self.size(offset), self._place(j))
+                for i, offset, j in term.above
+            ]
+            condition = parts[0]
+            for part in parts[1:]:
+                condition = quote("{0} & {1}", condition, part)
+            found.append(_function(names, condition))
+        return found
+
+    def size(self, length: Expr) -> Code:
+        """Spell a length."""
+        return size_code(length, self.signature.names, self.signature.backend)
+
+    def shape(self, shape: Shape) -> Code:
+        """Spell the lengths of axes."""
+        return as_code([self.size(n) for n in shape])
+
+    def _place(self, place: Place) -> Code:
+        if isinstance(place, int):
+            return name(self.axes[place])
+        if isinstance(place, GatheredPlace):
+            own = name(self.positions[place.indices])
+            return subscript(own, [self._place(at) for at in place.at]) if place.at else own
+        parts = []
+        for step, inner in place.steps:
+            code = self._place(inner)
+            parts.append(code if step == 1 else quote("{0} * {1}", self.size(step), code))
+        parts += [self.size(place.start)] if place.start != 0 or not parts else []
+        total = parts[0]
+        for part in parts[1:]:
+            total = quote("{0} + {1}", total, part)
+        if place.divisor != 1:
+            total = quote("{0} // {1}", total, self.size(place.divisor))
+        return quote("{0} % {1}", total, self.size(place.modulus)) if place.modulus else total
+
+
+def _free_names(letters: str, taken: set[str]) -> Iterator[str]:
+    """Yield letters, then letters with numbers, that are no other variable's names."""
+    yield from [own for own in letters if own not in taken]
+    for number, own in product(range(1, len(taken) + 1000), letters):
+        if f"{own}{number}_" not in taken:
+            yield f"{own}{number}_"
+
+
+def _function(names: Sequence[str], value: Code) -> Code:
+    arguments = ast.arguments([], [ast.arg(own) for own in names], None, [], [], None, [])
+    return ast.Lambda(arguments, value)

@@ -1,0 +1,229 @@
+"""The positions of the entries of a product that may differ from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import TypeAlias
+
+from sympy import Expr, Integer, S
+
+from ..core import Shape, tuning
+from ..expressions import OneHot, Operand, Positions, TensorExpr, Triangle, contract_part
+from .labelled_terms import Labelled, Labels, Merged, split_factor
+
+
+@dataclass(frozen=True)
+class AffinePlace:
+    """The positions (start + Σ step·i) // divisor % modulus, without a modulus of 0."""
+
+    start: Expr
+    steps: tuple[tuple[Expr, Place], ...]
+    divisor: Expr = S.One
+    modulus: Expr = S.Zero
+
+
+@dataclass(frozen=True)
+class GatheredPlace:
+    """The positions that an array holds, on an axis of some length."""
+
+    indices: Operand
+    at: tuple[Place, ...]
+    length: Expr
+
+
+# The positions of entries along an axis: the number of an axis of these, or what is computed.
+Place: TypeAlias = "int | AffinePlace | GatheredPlace"
+
+
+# A selector and the labels of its axes, of which it determines the last.
+Selector: TypeAlias = tuple[TensorExpr, Labels]
+# What determines the position that a label stands for: a selector with its labels, or a reshape.
+Source: TypeAlias = "Selector | Merged"
+
+
+def _labels_of(source: Source) -> Sequence[int]:
+    return source.labels if isinstance(source, Merged) else source[1][:-1]
+
+
+def _directions(tensor: TensorExpr, labels: Labels) -> list[Labels]:
+    """Return the labels of a selector, and for a reversal these reversed."""
+    is_flip = isinstance(tensor, Positions) and tensor.is_flip
+    return [labels, labels[::-1]] if is_flip else [labels]
+
+
+def _nominal(length: Expr) -> Expr:
+    """Return the number that a length counts as."""
+    return length.xreplace(dict.fromkeys(length.free_symbols, Integer(tuning.NOMINAL_LENGTH)))
+
+
+class EntryPositions:
+    """The labels of a term that become axes of its entries, and where the others come from.
+
+    Attributes
+    ==========
+
+    sources : what determines the positions of labels
+    kept : the labels that are axes of entries
+    is_sparse : whether not all entries of the tensor may differ from 0
+    """
+
+    def __init__(self, term: Labelled):
+        self.term = term
+        self.sources: dict[int, Source] = dict(term.merged)
+        self.factors = [split_factor(own, term) for own in term.factors]
+        self.selectors = [
+            (tensor, own)
+            for tensor, labels in self.factors
+            if isinstance(tensor, (Positions, OneHot)) and labels[-1] not in labels[:-1]
+            for own in _directions(tensor, labels)
+        ]
+        # A reversal determines either of its axes, other selectors only the last.
+        self.selectors.sort(key=lambda own: isinstance(own[0], Positions) and own[0].is_flip)
+        self.is_sparse = False
+        axes = self._choose()
+        if axes is None or self._needs_merged():
+            return
+        self.triangles = [
+            (tensor, labels)
+            for tensor, labels in self.rest
+            if isinstance(tensor, Triangle) and self._is_known(labels)
+        ]
+        is_repeated = len(self.kept) < len(axes)
+        self.is_sparse = is_repeated or bool(self.triangles) or self._selects(term.output)
+
+    def _axes(self, labels: Sequence[int], above: tuple[int, ...] = ()) -> list[int] | None:
+        """Return the axes of entries on which the positions of labels depend, as often as they do;
+        None where a position depends on itself."""
+        found: list[int] = []
+        for label in labels:
+            source = self.sources.get(label)
+            if label in above:
+                return None
+            own = [label] if source is None else self._axes(_labels_of(source), (*above, label))
+            if own is None:
+                return None
+            found += own
+        return found
+
+    def _selects(self, labels: Sequence[int]) -> bool:
+        """Tell whether a selector determines the position of a label."""
+        sources = [self.sources[label] for label in labels if label in self.sources]
+        return any(
+            not isinstance(source, Merged) or self._selects(source.labels) for source in sources
+        )
+
+    def _is_known(self, labels: Sequence[int]) -> bool:
+        """Tell whether the positions of labels depend on axes of entries only."""
+        axes = self._axes(labels)
+        return axes is not None and {*axes} <= {*self.kept}
+
+    def _choose(self) -> list[int] | None:
+        """Choose selectors that determine positions; returns the axes of entries that those of the
+        output depend on."""
+        while True:
+            axes = self._axes(self.term.output)
+            if axes is None:
+                return None
+            self.kept = tuple(dict.fromkeys(axes))
+            chosen = self._next_selectors()
+            if not chosen:
+                return axes
+            self.sources.update({selector[1][-1]: selector for selector in chosen})
+
+    def _next_selectors(self) -> list[Selector]:
+        """Return selectors that determine labels without new axes of entries, or else some that
+        determine more entries than these bring in."""
+        groups: dict[frozenset[int], dict[int, Selector]] = {}
+        for selector in self.selectors:
+            tensor, (*others, label) = selector
+            needed = self._axes(others)
+            if label in self.sources or needed is None or label in needed:
+                continue
+            new = frozenset(needed).difference(self.kept)
+            is_slice = isinstance(tensor, Positions) and len(others) == 1
+            if not new or (is_slice and label not in self.kept):
+                return [selector]
+            if label in self.kept:
+                groups.setdefault(new, {}).setdefault(label, selector)
+        for new in [*groups, *[a | b for a, b in combinations(groups, 2)]]:
+            group: dict[int, Selector] = {}
+            for own, selectors in groups.items():
+                group |= selectors if own <= new else {}
+            if self._pays(new, group):
+                return [*group.values()]
+        return []
+
+    def _pays(self, new: Collection[int], group: Mapping[int, Selector]) -> bool:
+        """Tell whether labels, as axes of entries, are better than those that are determined by
+        them: by far, or for slices, or where one depends on an axis of entries too."""
+        before, after = [
+            prod([_nominal(self.term.lengths[i]) for i in labels]) for labels in (group, new)
+        ]
+        is_short = any(
+            len(labels) == 2 and isinstance(tensor, Positions) for tensor, labels in group.values()
+        )
+        reaches = any(len(labels) - 1 > len(new) for _, labels in group.values())
+        return after <= before if is_short or reaches else 2 * after <= before
+
+    def _needs_merged(self) -> bool:
+        """Drop the factors that positions stand for; tells whether the rest has an axis that a
+        reshape made."""
+        self.rest = list(self.factors)
+        placed = [source for source in self.sources.values() if not isinstance(source, Merged)]
+        is_changed = True
+        while is_changed:
+            is_changed = False
+            for tensor, own in placed:
+                known = [labels for _, labels in self.rest if own[-1] in labels]
+                if len(known) == 1 and known[0] in (own, own[::-1]):
+                    self.rest.remove((tensor, known[0]))
+                    is_changed = True
+        return any(not self.term.merged.keys().isdisjoint(labels) for _, labels in self.rest)
+
+    def _place(self, label: int) -> Place:
+        source = self.sources.get(label)
+        if source is None:
+            return self.kept.index(label)
+        places = [self._place(own) for own in _labels_of(source)]
+        if isinstance(source, Merged):
+            steps = [step for step, _ in source.steps]
+            pairs = tuple(zip(steps, places, strict=True))
+            return AffinePlace(S.Zero, pairs, source.divisor, source.modulus)
+        tensor = source[0]
+        if isinstance(tensor, OneHot):
+            return GatheredPlace(tensor.indices, tuple(places), tensor.length)
+        assert isinstance(tensor, Positions)
+        if tensor.start is S.Zero and tensor.steps == (S.One,):
+            return places[0]
+        return AffinePlace(tensor.start, tuple(zip(tensor.steps, places, strict=True)))
+
+    def places(self) -> tuple[Place, ...]:
+        """Return the positions of the entries on each axis of the tensor."""
+        return tuple(map(self._place, self.term.output))
+
+    def above(self) -> tuple[tuple[Place, Expr, Place], ...]:
+        """Return the conditions of triangles on the positions."""
+        return tuple(
+            [
+                (self._place(i), tensor.offset, self._place(j))
+                for tensor, (i, j) in self.triangles
+                if isinstance(tensor, Triangle)
+            ]
+        )
+
+    def lengths(self) -> Shape:
+        """Return the lengths of the axes of entries."""
+        return tuple([self.term.lengths[i] for i in self.kept])
+
+    def entries(self) -> Operand:
+        """Return the entries."""
+        factors = [own for own in self.rest if own not in self.triangles]
+        known = {*self.kept, *self.sources, *[i for _, labels in factors for i in labels]}
+        # Sums over labels that no factor has.
+        repeated = [n for i, n in self.term.lengths.items() if i not in known]
+        operands = [*repeated, *[tensor for tensor, _ in factors]]
+        subscripts = [*[()] * len(repeated), *[labels for _, labels in factors]]
+        return contract_part(operands, subscripts, self.kept, self.term.lengths)

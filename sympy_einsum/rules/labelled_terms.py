@@ -1,0 +1,154 @@
+"""Products of tensors with labels for their axes, some of which reshapes made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TypeAlias
+
+from sympy import Expr, S
+
+from ..expressions import (
+    OneHot,
+    Operand,
+    Positions,
+    Selection,
+    Triangle,
+    are_disjoint,
+    contract_part,
+    representative,
+    reshape_node,
+    unite,
+)
+
+# Factors that say where entries are.
+PATTERNS = (Positions, OneHot, Triangle)
+# Labels of axes.
+Labels: TypeAlias = tuple[int, ...]
+# A factor of a product.
+Factor: TypeAlias = tuple[Operand, Labels]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """An axis that a reshape made: its position by those of other labels."""
+
+    steps: tuple[tuple[Expr, int], ...]
+    divisor: Expr
+    modulus: Expr
+
+    @property
+    def labels(self) -> list[int]:
+        """The labels that the position depends on."""
+        return [label for _, label in self.steps]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it stands for all entries of the axes that it was merged from."""
+        return self.divisor is S.One and self.modulus is S.Zero
+
+    def renamed_as(self, other: Merged) -> Merged | None:
+        """Return the same by the labels of another; None if that has not as many."""
+        names = dict(zip(self.labels, other.labels, strict=False))
+        return self.renamed(names) if len(self.steps) == len(other.steps) else None
+
+    def renamed(self, names: Mapping[int, int]) -> Merged:
+        """Return the same by other labels."""
+        return replace(self, steps=tuple([(step, names[i]) for step, i in self.steps]))
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A product of factors with labels; those of axes that reshapes made are in ``merged``."""
+
+    factors: tuple[Factor, ...]
+    output: Labels
+    lengths: Mapping[int, Expr]
+    merged: Mapping[int, Merged] = field(default_factory=dict)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether slices among the factors have no common position on an axis."""
+        slices: dict[int, list[Positions]] = {}
+        for tensor, labels in self.factors:
+            if isinstance(tensor, Positions):
+                slices.setdefault(labels[-1], []).append(tensor)
+        return any(are_disjoint(*pair) for own in slices.values() for pair in combinations(own, 2))
+
+    def with_slices_taken(self) -> Labelled:
+        """Return the same with slices of dense factors in place of these, and each other slice
+        once, since it has zeros and ones."""
+        factors, lengths = list(self.factors), dict(self.lengths)
+        for own in dict.fromkeys(self.factors):
+            if not isinstance(own[0], Selection):
+                continue
+            for _ in range(factors.count(own) - 1):
+                factors.remove(own)
+            index, position = own[1]
+            others = [k for k, (_, labels) in enumerate(factors) if position in labels]
+            others.remove(factors.index(own))
+            is_dense = not any(isinstance(factors[k][0], PATTERNS) for k in others)
+            if position in self.output or not others or not is_dense:
+                continue
+            for k in others:
+                tensor, labels = factors[k]
+                output = tuple(dict.fromkeys([index if i == position else i for i in labels]))
+                sliced = contract_part((tensor, own[0]), (labels, own[1]), output, self.lengths)
+                factors[k] = sliced, output
+            factors.remove(own)
+            del lengths[position]
+        return replace(self, factors=tuple(factors), lengths=lengths)
+
+    def renamed(self, names: Mapping[int, int]) -> Labelled:
+        """Return the same with other labels."""
+        return Labelled(
+            tuple([(tensor, tuple([names[i] for i in own])) for tensor, own in self.factors]),
+            tuple([names[i] for i in self.output]),
+            {names[i]: n for i, n in self.lengths.items()},
+            {names[i]: own.renamed(names) for i, own in self.merged.items()},
+        )
+
+
+def unite_equal(
+    factors: Sequence[Factor],
+    merged: Mapping[int, Merged],
+    united: dict[int, int],
+) -> bool:
+    """Unite labels that have to be equal: those of equal slices of an axis, and those that equal
+    axes were merged from; False if axes that are equal were made in different ways."""
+    pairs: list[tuple[int, int]] = []
+    while True:
+        slices: dict[tuple[Operand, int], int] = {}
+        for tensor, labels in factors:
+            if isinstance(tensor, Selection):
+                key = tensor, representative(united, labels[1])
+                pairs.append((slices.setdefault(key, labels[0]), labels[0]))
+        made: dict[int, Merged] = {}
+        for label, own in merged.items():
+            other = made.setdefault(representative(united, label), own)
+            if other is own:
+                continue
+            if not own.is_whole or own.renamed_as(other) != other:
+                return False
+            pairs += zip(own.labels, other.labels, strict=True)
+        pairs = [(i, j) for i, j in pairs if representative(united, i) != representative(united, j)]
+        if not pairs:
+            return True
+        for i, j in pairs:
+            unite(united, i, j)
+
+
+def split_factor(factor: Factor, term: Labelled) -> Factor:
+    """Return a dense factor with the axes that a reshape merged split again."""
+    tensor, labels = factor
+    if isinstance(tensor, PATTERNS):
+        return factor
+    while any(i in term.merged and term.merged[i].is_whole for i in labels):
+        parts = [
+            term.merged[i].labels if i in term.merged and term.merged[i].is_whole else [i]
+            for i in labels
+        ]
+        labels = tuple([i for part in parts for i in part])
+        tensor = reshape_node(tensor, [term.lengths[i] for i in labels])
+    return tensor, labels

@@ -1,0 +1,64 @@
+"""Terms with known positions."""
+
+from __future__ import annotations
+
+import pytest
+from sympy import symbols
+
+import sympy_einsum as se
+from sympy_einsum.rules import AffinePlace, GatheredPlace, sparse_terms
+
+m, n, k = symbols("m n k", integer=True, positive=True)
+x, P = se.TensorSymbol("x", n), se.TensorSymbol("P", n, 3)
+p, q = se.tensors("p q", m)
+
+
+def found(y, variable):
+    """The entries of each term with the lengths of their axes, and the dense terms."""
+    terms, dense = sparse_terms(se.jacobian(y, variable))
+    return {str(term.entries): term.lengths for term in terms}, dense
+
+
+def test_positions():
+    ((term,), _) = sparse_terms(se.jacobian(x[p] ** 2, x))
+    assert term.places == (0, GatheredPlace(p, (0,), n))
+    ((term,), _) = sparse_terms(se.jacobian(x.reshape(1, n)[:, ::2] ** 2, x))
+    assert term.places == (0, 1, AffinePlace(0, ((2, 1),)))
+    ((term,), _) = sparse_terms(se.jacobian(se.cumsum(x), x))
+    assert (term.places, term.above, term.entries) == ((0, 1), ((1, 0, 0),), 1)
+
+
+@pytest.mark.parametrize(
+    ("y", "variable", "expected"),
+    [
+        # What stands at the same positions is added up before it is computed.
+        (x**2 + se.sin(x), x, {"2*x + cos(x)": (n,)}),
+        # Constant along an axis: one entry.
+        (P * x[:, None], x, {"P": (n, 3)}),
+        (P[p], P, {"1": (m, 3)}),
+        # Only half of the block of a stack isn't 0.
+        (se.stack([x, x**2], axis=1), x, {"1": (n,), "2*x": (n,)}),
+        # A sum inside of a product.
+        (x[q] * (x[p] - x[q]), x,
+         {"one_hot(q, n) @ x": (m,), "one_hot(p, n) @ x - 2*one_hot(q, n) @ x": (m,)}),
+    ],
+)  # fmt: skip
+def test_entries(y, variable, expected):
+    assert found(y, variable) == (expected, [])
+
+
+def test_dense_terms():
+    A = se.TensorSymbol("A", n, n)
+    terms, dense = found(A @ x + x**2, x)
+    assert terms == {"2*x": (n,)}
+    assert dense == [A]
+    # A gather of rows of a dense derivative, and a scatter of one.
+    assert found((A @ x)[p], x)[1] != []
+    assert sparse_terms(se.one_hot(p, n).T @ A[q])[0] == []
+
+
+def test_sums_are_multiplied_out_up_to_a_bound():
+    many = sum([se.sin(x[i] + x[1:]) for i in range(20)])
+    J = se.jacobian(many, x)
+    assert len(sparse_terms(J)[0]) == 21
+    assert sparse_terms(J.T @ J)[1] != []
