@@ -68,6 +68,14 @@ class CompressedArray:
         """
         return self._function("solve", _shape(b))(*self.cores, b)
 
+    def diagonal(self) -> Any:
+        """Return the entries whose rows and columns are equal, of the shape of the rows."""
+        return self._function("diagonal")(*self.cores)
+
+    def logdet(self) -> Any:
+        """Return log |det H|, from the determinants of the cores."""
+        return self._function("logdet")(*self.cores)
+
     def _function(self, method: str, *shapes: Lengths) -> CompiledFunction:
         cores = tuple([_shape(core) for core in self.cores])
         return _compiled(method, self.pattern, self.shape, cores, *shapes)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sympy import Expr, Mul, latex
+from sympy import Abs, Expr, Mul, latex, log
 
 from ..analysis import components, inlined_product
 from ..core import (
     Label,
-    Labels,
     Shape,
     ShapeError,
     UnsupportedError,
     index_letter,
     same_length,
+    same_shape,
 )
 from ..expressions import (
     Operand,
@@ -33,8 +34,10 @@ from ..expressions import (
     drop_constant_axes,
     inv,
     is_tensor,
+    logdet,
     order_of,
     reshape_node,
+    scale,
     shape_of,
     slot,
     total_of,
@@ -143,11 +146,7 @@ class Compressed:
         inner, outer = self._indices()
         half = self.order // 2
         rows, columns = outer[:half], outer[half:]
-        if self.order % 2 or len({*rows}) < half or len({*columns}) < half:
-            raise UnsupportedError(
-                f"solve takes as many rows as columns, each with its own index, not {outer[:half]} "
-                f"and {outer[half:]} of the pattern {self.pattern}"
-            )
+        self._check_pairs("solve")
         if order_of(right) != half:
             raise ShapeError(
                 f"solve takes a tensor b of shape {self.shape[:half]}, not of shape "
@@ -162,46 +161,128 @@ class Compressed:
         lengths = dict(zip(outer, self.shape, strict=True))
         return contract_part((found,), (labels,), columns, lengths)
 
+    def diagonal(self) -> Operand:
+        """Return the entries of H whose rows and columns are equal, of the shape of the rows.
+
+        Raises
+        ======
+
+        UnsupportedError : rows and columns don't have the same lengths
+
+        Examples
+        ========
+
+        >>> import sympy_einsum as se
+        >>> X, U = se.TensorSymbol("X", 4, 2), se.TensorSymbol("U", 4, 3)
+        >>> V = se.TensorSymbol("V", 2, 3)
+        >>> H = se.compress(se.hessian(((X - U @ V.T) ** 2).sum(), U))
+        >>> se.equal(H.diagonal(), 2 * se.broadcast_to((V**2).sum(axis=0), (4, 3)))
+        True
+        """
+        inner, outer = self._indices()
+        half = self.order // 2
+        if self.order % 2 or not same_shape(self.shape[:half], self.shape[half:]):
+            raise UnsupportedError(
+                f"the diagonal takes rows and columns of the same lengths, not {self.shape[:half]} "
+                f"and {self.shape[half:]}"
+            )
+        image = {i: i for i in outer}
+        for row, column in zip(outer[:half], outer[half:], strict=True):
+            kept, renamed = image[row], image[column]
+            image = {i: kept if own == renamed else own for i, own in image.items()}
+        lengths = {image[i]: n for i, n in zip(outer, self.shape, strict=True)}
+        terms = [[image[i] for i in own] for own in inner]
+        return contract(self.cores, terms, [image[i] for i in outer[:half]], lengths)
+
+    def logdet(self) -> Operand:
+        """Return log |det H|, a scalar, from the determinants of the cores.
+
+        Raises
+        ======
+
+        UnsupportedError : rows and columns don't pair up, or what is left of them isn't square
+
+        Examples
+        ========
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> H = se.compress(se.hessian(se.exp(x).sum(), x))
+        >>> print(H.logdet())
+        log(exp(x)).sum()
+        """
+        inner, outer = self._indices()
+        half = self.order // 2
+        self._check_pairs("logdet")
+        lengths = self._lengths()
+        lone = {*outer}.difference(*inner)
+        total: list[Operand] = []
+        for core, own in zip(self.cores, inner, strict=True):
+            block = self._block("logdet", core, own, {*own} | lone)
+            size = Mul(*[lengths[i] for i in {*outer[:half]}.difference(block.left, block.stack)])
+            if block.left:
+                logarithms = logdet(block.matrices)
+            else:
+                logarithms = apply_body(log(Abs(slot(0))), [block.matrices])
+            axes = dict(enumerate(shape_of(logarithms)))
+            total.append(scale(size, contract((logarithms,), ([*axes],), (), axes)))
+            lone = set()
+        return total_of(total)
+
     def _solved(
         self, core: Operand, inner: str, own: Collection[str], right: Operand, rows: list[Label]
     ) -> tuple[Operand, list[Label]]:
         """Return the solution for one core and its labels, of which those of the axes of the
         right-hand side that aren't shared become those of columns."""
-        outer = self._indices()[1]
-        lengths: dict[Label, Expr] = dict(zip(outer, self.shape, strict=True))
-        half = self.order // 2
-        left = [i for i in outer[:half] if i in own and i not in outer[half:]]
-        above = [i for i in outer[half:] if i in own and i not in outer[:half]]
-        if not (left or above):
+        lengths = self._lengths()
+        block = self._block("solve", core, inner, own)
+        if not (block.left or block.above):
             inverse = apply_body(1 / slot(0), [core])
             return contract_part((inverse, right), (inner, rows), rows, lengths), rows
+        left, above, stack = block.left, block.above, block.stack
+        lengths |= {"row": Mul(*[lengths[i] for i in left])}
+        lengths |= {"column": Mul(*[lengths[i] for i in above])}
+        free = [i for i in rows if i not in (*left, *stack)]
+        # From the axes of b to a matrix for each index of the stack, and back to those of x.
+        rows_last, columns_last = [*stack, *left, *free], [*stack, *above, *free]
+        given, found = [*stack, "row", *free], [*stack, "column", *free]
+        moved = contract_part((right,), (rows,), rows_last, lengths)
+        columns = reshape_node(moved, [lengths[i] for i in given])
+        terms = ([*stack, "column", "row"], given)
+        x = contract_part((inv(block.matrices), columns), terms, found, lengths)
+        return reshape_node(x, [lengths[i] for i in columns_last]), columns_last
+
+    def _block(self, method: str, core: Operand, inner: str, own: Collection[str]) -> _Block:
+        """Return a core as a matrix for each index that rows and columns share; ``own`` are the
+        indices that belong to it."""
+        outer, half = self._indices()[1], self.order // 2
+        left = [i for i in outer[:half] if i in own and i not in outer[half:]]
+        above = [i for i in outer[half:] if i in own and i not in outer[:half]]
+        stack = [i for i in inner if i not in (*left, *above)]
+        lengths = self._lengths()
         sizes = [Mul(*[lengths[i] for i in part]) for part in (left, above)]
         if not same_length(*sizes):
             raise UnsupportedError(
-                f"solve takes a square core, but there are {sizes[0]} rows {''.join(left)} and "
+                f"{method} takes a square core, but there are {sizes[0]} rows {''.join(left)} and "
                 f"{sizes[1]} columns {''.join(above)} in the pattern {self.pattern}"
             )
-        lengths |= {"row": sizes[0], "column": sizes[1]}
-        stack = [i for i in inner if i not in (*left, *above)]
-        free = [i for i in rows if i not in (*left, *stack)]
-        # From the axes of H and b to a matrix for each index of the stack, and back to those of x.
-        rows_last, columns_last = [*stack, *left, *free], [*stack, *above, *free]
-        matrices, given, found = (
-            [*stack, "row", "column"],
-            [*stack, "row", *free],
-            [*stack, "column", *free],
-        )
+        if not (left or above):
+            return _Block(core, left, above, stack)
+        moved = contract_part((core,), (inner,), [*stack, *left, *above], lengths)
+        shape = [*[lengths[i] for i in stack], *sizes]
+        return _Block(reshape_node(moved, shape), left, above, stack)
 
-        def moved(tensor: Operand, labels: Labels, output: Labels, shape: Labels) -> Operand:
-            embedded = contract_part((tensor,), (labels,), output, lengths)
-            return reshape_node(embedded, [lengths[i] for i in shape])
+    def _check_pairs(self, method: str) -> None:
+        _, outer = self._indices()
+        half = self.order // 2
+        if self.order % 2 or len({*outer[:half]}) < half or len({*outer[half:]}) < half:
+            raise UnsupportedError(
+                f"{method} takes as many rows as columns, each with its own index, not "
+                f"{outer[:half]} and {outer[half:]} of the pattern {self.pattern}"
+            )
 
-        matrix = moved(core, inner, [*stack, *left, *above], matrices)
-        terms = ([*stack, "column", "row"], given)
-        x = contract_part(
-            (inv(matrix), moved(right, rows, rows_last, given)), terms, found, lengths
-        )
-        return reshape_node(x, [lengths[i] for i in columns_last]), columns_last
+    def _lengths(self) -> dict[Label, Expr]:
+        return dict(zip(self._indices()[1], self.shape, strict=True))
 
     def _indices(self) -> tuple[list[str], str]:
         """Return the indices of each core, and of H."""
@@ -223,6 +304,15 @@ class Compressed:
     def _repr_latex_(self) -> str:
         cores = r" \otimes ".join([latex(core) for core in self.cores])
         return f"$\\displaystyle {cores}\\quad\\texttt{{{self.pattern}}}$"
+
+
+class _Block(NamedTuple):
+    """A core as matrices: the indices of their rows, of their columns, and of the stack."""
+
+    matrices: Operand
+    left: list[str]
+    above: list[str]
+    stack: list[str]
 
 
 def compress(H: TensorLike) -> Compressed:

@@ -51,6 +51,10 @@ def test_results_are_those_of_dense_arrays(backend):
         np.testing.assert_allclose(product, np.tensordot(dense, v, half))
         solution = library.back(found.solve(library.array(v)))
         np.testing.assert_allclose(np.tensordot(dense, solution, half), v, atol=1e-10)
+        matrix = dense.reshape(v.size, v.size)
+        np.testing.assert_allclose(library.back(found.diagonal()).ravel(), matrix.diagonal())
+        logarithm = library.back(found.logdet())
+        np.testing.assert_allclose(logarithm, np.linalg.slogdet(matrix)[1], atol=1e-10)
     assert patterns == ["ab->iaib", "ab->iaib", "iab->iaib", "->ijij", "i->ii"]
 
 

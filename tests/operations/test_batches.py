@@ -117,3 +117,30 @@ def test_batches_in_batches():
     X, Z = normal((4, 3)), normal((5, 3))
     f = se.lambdify([se.TensorSymbol("x", b, n), se.TensorSymbol("z", m, n)], gram)
     assert_close(f(X, Z), np.exp(-((X[:, None] - Z) ** 2).sum(axis=2)))
+
+
+def test_loops_of_which_a_part_is_batched():
+    """A carry that no example changes stays one carry."""
+    steps = se.TensorSymbol("steps", m)
+
+    def step(carry, h):
+        clock, position = carry
+        return (clock + h, position + h * se.sin(clock) * position), (clock, position)
+
+    (time, last), (times, path) = se.scan(step, (sympy.Integer(0), x), steps)
+    both = se.batch([last, path, time, times], {x: b})
+    assert [e.shape for e in both] == [(b, n), (b, m, n), (b,), (b, m)]
+    assert [len(e.loop.carries[0].symbol.shape) for e in both[:1]] == [0]
+    normal = np.random.default_rng(2).standard_normal
+    X, h = normal((5, 3)), normal(4)
+    found = se.lambdify([se.TensorSymbol("x", b, n), steps], both)(X, h)
+    each = se.lambdify([x, steps], [last, path, time, times])
+    for k, row in enumerate(X):
+        for one, other in zip(found, each(row, h), strict=True):
+            assert_close(one[k], other)
+
+
+def test_arrays_as_examples():
+    data = np.array([[1.0, 2], [3, 4], [5, 6]])
+    pair = se.TensorSymbol("pair", 2)
+    assert_close(se.evaluate(se.batch(pair @ pair, {pair: data})), [5, 25, 61])

@@ -10,6 +10,7 @@ from sympy import Symbol, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.core import same_shape
 
 m, n, k, p = symbols("m n k p", integer=True, positive=True)
 LENGTHS = {m: 4, n: 5, k: 3, p: 2}
@@ -174,6 +175,34 @@ def test_products_and_solutions_are_those_of_dense_tensors(name, lengths):
     x_ = se.lambdify([*LEAVES, b], solution)(*numbers(lengths), given)
     assert x_.shape == dense.shape[half:]
     np.testing.assert_allclose(np.tensordot(dense, x_, half), given, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("lengths", [LENGTHS, dict.fromkeys(LENGTHS, 1)], ids=["many", "one"])
+def test_diagonals_and_determinants_are_those_of_dense_tensors(name, lengths):
+    H = FOUND[name][0]
+    found, dense = se.compress(H), value(H, lengths)
+    half = H.order // 2
+    rows = dense.shape[:half]
+    matrix = dense.reshape(int(np.prod(rows)), -1)
+    if H.order % 2 or not same_shape(H.shape[:half], H.shape[half:]):
+        with pytest.raises(se.UnsupportedError, match="the diagonal takes rows and columns"):
+            found.diagonal()
+    else:
+        diagonal = value(found.diagonal(), lengths)
+        np.testing.assert_allclose(diagonal, matrix.diagonal().reshape(rows))
+    is_square = H.order % 2 == 0 and matrix.shape[0] == matrix.shape[1]
+    if not is_square or name in {"rows together", "a block that isn't square"}:
+        if lengths is LENGTHS:
+            with pytest.raises(se.UnsupportedError, match="logdet takes"):
+                found.logdet()
+        return
+    logarithm = found.logdet()
+    expected = np.linalg.slogdet(matrix)[1]
+    with np.errstate(divide="ignore"):
+        actual = value(logarithm, lengths)
+    if np.isfinite(expected) and np.linalg.matrix_rank(matrix) == len(matrix):
+        np.testing.assert_allclose(actual, expected, atol=1e-9)
 
 
 def test_several_axes_are_one_row():
