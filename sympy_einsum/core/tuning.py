@@ -11,6 +11,9 @@ from sympy import Rational
 
 # Length that a symbolic length counts as, so that n, n^2 and n^3 differ more than costs.
 NOMINAL_LENGTH = 100
+# Length that a symbolic number of entries of a window, or of neighbours, counts as in the choice of
+# the entries of a sparse matrix: well below the square root of the length above.
+NOMINAL_WINDOW = 5
 # Cost of moving an entry of an array: it is read, or computed, and written. Measured: 3
 # multiplications by a vector in the cache, 7 in memory.
 ENTRY = 3

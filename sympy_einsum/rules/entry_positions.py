@@ -54,11 +54,6 @@ def _directions(tensor: TensorExpr, labels: Labels) -> list[Labels]:
     return [labels, labels[::-1]] if is_flip else [labels]
 
 
-def _nominal(length: Expr) -> Expr:
-    """Return the number that a length counts as."""
-    return length.xreplace(dict.fromkeys(length.free_symbols, Integer(tuning.NOMINAL_LENGTH)))
-
-
 class EntryPositions:
     """The labels of a term that become axes of its entries, and where the others come from.
 
@@ -160,13 +155,21 @@ class EntryPositions:
         """Tell whether labels, as axes of entries, are better than those that are determined by
         them: by far, or for slices, or where one depends on an axis of entries too."""
         before, after = [
-            prod([_nominal(self.term.lengths[i]) for i in labels]) for labels in (group, new)
+            prod([self._nominal(label) for label in labels]) for labels in (group, new)
         ]
         is_short = any(
             len(labels) == 2 and isinstance(tensor, Positions) for tensor, labels in group.values()
         )
         reaches = any(len(labels) - 1 > len(new) for _, labels in group.values())
         return after <= before if is_short or reaches else 2 * after <= before
+
+    def _nominal(self, label: int) -> Expr:
+        """Return the number that the length of a label counts as: of the entries of a window, or of
+        the neighbours of an entry, there are few."""
+        is_inner = any(label in labels[1:-1] for _, labels in self.selectors)
+        symbolic = tuning.NOMINAL_WINDOW if is_inner else tuning.NOMINAL_LENGTH
+        length = self.term.lengths[label]
+        return length.xreplace(dict.fromkeys(length.free_symbols, Integer(symbolic)))
 
     def _needs_merged(self) -> bool:
         """Drop the factors that positions stand for; tells whether the rest has an axis that a

@@ -272,6 +272,8 @@ def test_sums_over_neighbours():
     values = rng.normal(size=4), np.array([[1, 1, 3], [0, -1, 0], [2, 2, 2], [0, 1, 2]])
     found = compared([x, near], se.jacobian(y, x), *values, sparse=x)
     assert found.nnz == 11
+    H = compared([x, near], se.hessian((y**2).sum(), x), *values, sparse=x)
+    assert abs(H - H.T).max() < 1e-12
 
 
 def test_kronecker_products_and_one_hots():
