@@ -34,6 +34,7 @@ PACKAGES = [
     "sympy_hooks",
     "evaluation",
     "verification",
+    "optimization",
     "testing",
     "commandline",
     "jupyter",

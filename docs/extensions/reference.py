@@ -103,6 +103,11 @@ OF_US = {
         "lambdify codegen evaluate compress in_semiring",
         "[Compiling](../compiling.md) tells of backends, costs and checks.",
     ),
+    "problems": Page(
+        "Problems of optimization",
+        "Problem",
+        "[Solving problems](../solving.md) shows them at work.",
+    ),
     "texts": Page(
         "Texts that are read",
         "parse parse_program read_einsum parse_python from_function",
@@ -120,6 +125,12 @@ RESULTS = {
         "compiler.ir.plans.Cost",
         "rules.compressed.Compressed",
         "compiler.compressed_arrays.CompressedArray",
+    ),
+    "problems": (
+        "optimization.results.Result",
+        "optimization.results.Iteration",
+        "optimization.relations.Constraint",
+        "optimization.problem.OptimalityConditions",
     ),
     "texts": (
         "languages.lippmann.program.TensorProgram",
@@ -176,7 +187,7 @@ def _entry(space: str, name: str) -> Entry:
         kind = "function"
     lines = [f".. auto{kind}:: {space}.{name}"]
     if kind == "class" and not issubclass(value, Node | tuple):
-        lines += ["   :members:"] * (value is se.ComplexTensor)
+        lines += ["   :members:"] * (value in (se.ComplexTensor, se.Problem))
     return Entry(f"{space}.{name}", "\n".join(lines))
 
 

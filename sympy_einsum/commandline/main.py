@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import TensorError, tuning
+from ..languages import parse
 from .evaluation import evaluate_report
 from .reports import CHOICES, ReportRequest, reports
 from .serving import serve
@@ -37,7 +38,10 @@ examples:
   sympy-einsum derive "sum(log(exp(-y .* (X*w)) + vector(1)))" --wrt w --order 2 --check
   sympy-einsum derive "x *(i,ij->j) A *(j,j->) x" --declare "x 1 A 2" --wrt x --code
   sympy-einsum eval "x'*A*x" --set "x=[1, 2]" --set "A=[[1, 0], [0, 3]]" --wrt x
+  sympy-einsum solve problem.txt --data data.npz
   sympy-einsum serve
+
+"solve" reads a problem in GENO's language: parameters, variables, min or max, st.
 
 Without a command, "derive" is meant. "python -m sympy_einsum" is the same.
 """
@@ -102,6 +106,37 @@ def _eval(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(f"{name} = {value}" for name, value in values.items()))
     return 0
+
+
+def _solve(arguments: argparse.Namespace) -> int:
+    problem = parse(_text(arguments), syntax="geno")
+    data = _data(arguments)
+    names = {str(x) for x in problem.variables}
+    result = problem.solve(
+        {name: value for name, value in data.items() if name not in names},
+        {name: value for name, value in data.items() if name in names},
+        arguments.method,
+        arguments.tolerance,
+        _print_progress if arguments.progress else None,
+    )
+    print(json.dumps(_as_json(result)) if arguments.json else result)
+    return 0 if result.success else 1
+
+
+def _print_progress(iteration: Any) -> None:
+    number, value, violation, seconds = iteration
+    print(f"{number:>6}  {value:<22.15g}  {violation:<8.1e}  {seconds:.2f} s", file=sys.stderr)
+
+
+def _as_json(result: Any) -> dict[str, object]:
+    """Return a result as objects of JSON; what isn't finite is null."""
+    values = {str(x): np.asarray(value).tolist() for x, value in result.values.items()}
+    names = "success", "message", "method", "iterations"
+    return {
+        "variables": values,
+        "value": result.value if np.isfinite(result.value) else None,
+        **{name: getattr(result, name) for name in names},
+    }
 
 
 def _serve(arguments: argparse.Namespace) -> int:
@@ -187,15 +222,29 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     derive = commands.add_parser("derive", help="print derivatives", allow_abbrev=False)
     evaluation = commands.add_parser("eval", help="evaluate on data", allow_abbrev=False)
+    solving = commands.add_parser("solve", help="solve a problem", allow_abbrev=False)
     serving = commands.add_parser("serve", help="answer in a browser", allow_abbrev=False)
     _add_texts(derive)
     _add_texts(evaluation)
     _add_reports(derive)
-    add = evaluation.add_argument
-    add("--set", action="append", default=[], metavar="NAME=VALUE", help='as in "x=[1, 2.5]"')
-    add("--data", action="append", default=[], type=Path, metavar="FILE", help=".npz or .json")
+    _add_data(evaluation)
+    add = solving.add_argument
+    add("file", nargs="?", type=Path, help="a file with the problem; else standard input")
+    _add_data(solving)
+    add("--method", default="auto", help="of solution (default auto)")
+    add("--tolerance", type=float, default=1e-8, help="of the solution (default 1e-8)")
+    add("--progress", action="store_true", help="print each iteration on standard error")
+    add("--json", action="store_true", help="print JSON")
+    solving.set_defaults(expression=None)
     serving.add_argument("--port", type=int, default=8765, help="of this machine (default 8765)")
     return parser
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that give arrays."""
+    add = parser.add_argument
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help='as in "x=[1, 2.5]"')
+    add("--data", action="append", default=[], type=Path, metavar="FILE", help=".npz or .json")
 
 
 def _add_texts(parser: argparse.ArgumentParser) -> None:
@@ -250,5 +299,6 @@ def _add_reports(parser: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "derive": _derive,
     "eval": _eval,
+    "solve": _solve,
     "serve": _serve,
 }

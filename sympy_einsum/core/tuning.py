@@ -394,6 +394,32 @@ MAX_DRAWN_DEPTH = 6
 MAX_SHOWN_FORMULAS = 100
 MAX_SHOWN_DERIVATIVE = 200
 
+# --- problems of optimization ---------------------------------------------------------------------
+
+# Unknowns up to which Hessians are matrices; beyond, methods get products with them.
+MAX_DENSE_HESSIAN = 500
+# Iterations of a method, and of the interior-point method.
+MAX_SOLVER_ITERATIONS = 10_000
+MAX_BARRIER_ITERATIONS = 1000
+# Iterations of Newton's method that polish the end of another, and the part of the tolerance at
+# which they end.
+MAX_POLISHING_STEPS = 5
+POLISHED = 1e-4
+# Relative distance from equality up to which constraints may be active.
+NEAR_ACTIVE = 1e-4
+# Multiple of the tolerance, relative to slopes, up to which conditions for an optimum hold, and
+# up to which they do where a method says that it has converged.
+OPTIMAL = 100
+NEARLY_OPTIMAL = 10_000
+# Relative difference of an affine constraint from bounds that are found by probes.
+SAME_PROBE = 1e-9
+# Value below whose negative an objective counts as unbounded, and an entry that tells which of a
+# linear problem's go to infinity.
+UNBOUNDED_VALUE = 1e20
+LARGE_ENTRY = 1e6
+# Nodes of an expression that are searched for one that isn't finite.
+MAX_DIAGNOSED_NODES = 200
+
 # --- the local page -------------------------------------------------------------------------------
 
 # Order of a derivative, and its operations that are written.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import Any
 
 import lark
@@ -54,6 +55,8 @@ class Grammar:
         text and the position that returns it
     explain : the message for an unexpected token, given the error, the text before the token, and
         its description
+    base : the package of a grammar that this one is read with
+    lexer : ``"contextual"`` where words are keywords in some places and names in others
     """
 
     package: str
@@ -63,14 +66,17 @@ class Grammar:
     operators: str
     instead: Mapping[str, str | Callable[[str, int], str]]
     explain: Callable[[lark.exceptions.UnexpectedToken, str, str], str]
+    base: str = ""
+    lexer: str = "basic"
 
     @once
     def _parser(self) -> lark.Lark:
-        return lark.Lark.open_from_package(
-            self.package,
-            "grammar.lark",
+        packages = [self.package, *([self.base] if self.base else [])]
+        texts = [(files(p) / "grammar.lark").read_text(encoding="utf-8") for p in packages]
+        return lark.Lark(
+            "\n".join(texts),
             parser="lalr",
-            lexer="basic",
+            lexer=self.lexer,
             start=list(self.starts),
             transformer=self.nodes,
         )
@@ -83,14 +89,15 @@ class Grammar:
         if not text.strip():
             raise ParseError(f"the text is empty; expected an expression such as {self.example}")
 
-    def read(self, text: str, start: str) -> Any:
-        """Parse a text by the rule ``start``; raises ParseError at a syntax error."""
+    def read(self, text: str, start: str, shown: str | None = None) -> Any:
+        """Parse a text by the rule ``start``; raises ParseError at a syntax error, which shows the
+        text, or ``shown`` in its place."""
         try:
             return self._parser.parse(text, start=start)
         except lark.exceptions.UnexpectedCharacters as error:
-            raise self._wrong_character(text, error.pos_in_stream or 0) from None
+            raise self._wrong_character(shown or text, error.pos_in_stream or 0) from None
         except lark.exceptions.UnexpectedToken as error:
-            raise self._wrong_token(text, error) from None
+            raise self._wrong_token(shown or text, error) from None
 
     def _wrong_character(self, text: str, position: int) -> ParseError:
         character = text[position]

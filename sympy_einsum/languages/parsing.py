@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 from ..core import ParseError, with_time_limit
 from ..expressions import Operand
 from .einsum_text import einsum_expression
+from .geno.program import read_problem
 from .lippmann.program import (
     Declarations as OrderDeclarations,
     TensorProgram,
@@ -19,6 +20,16 @@ from .matrixcalculus.declarations import Declarations, read_declarations
 from .matrixcalculus.parser import read
 from .matrixcalculus.program import Interpreter
 from .ricci.program import read_ricci
+
+
+@overload
+def parse(text: str, declarations: None = None, *, syntax: Literal["geno"]) -> Any: ...
+
+
+@overload
+def parse(
+    text: str, declarations: Declarations | OrderDeclarations = None, *, syntax: str = "auto"
+) -> Operand: ...
 
 
 def parse(
@@ -81,11 +92,17 @@ def parse(
         ``"einsum"``, that of Wenig and others, as for :func:`read_einsum`:
         ``#(ij,jk,k->i; A, B, v)``, with declarations as above.
 
+        ``"geno"``, that of GENO [4], for problems of optimization: ``parameters`` and ``variables``
+        with their declarations, ``Matrix K symmetric``, ``Vector b, c``, ``Scalar t``; ``min`` or
+        ``max`` with an expression of MatrixCalculus.org's language; ``st`` with constraints, which
+        commas, semicolons or ends of lines separate. Comments start with ``#``.
+
     Returns
     =======
 
     A tensor expression of order 0 for a scalar, 1 for a column or a row, 2 for a matrix and so on.
-    Its variables are in ``free_symbols``: real symbols for scalars, else tensor symbols.
+    Its variables are in ``free_symbols``: real symbols for scalars, else tensor symbols. For
+    ``"geno"`` a :class:`Problem`.
 
     Raises
     ======
@@ -116,6 +133,8 @@ def parse(
        ^
     >>> parse("A *(ij,j->i) sin(w) + 1", {"A": 2, "w": w})
     A @ sin(w) + 1
+    >>> parse("parameters Matrix A Vector b variables Vector x min norm2(A*x - b)^2 st x >= 0")
+    minimise ((A @ x - b)**2).sum() over x subject to x >= 0
 
     References
     ==========
@@ -124,7 +143,13 @@ def parse(
     .. [2] F. Lippmann, "Designing and Implementing a Tensor Calculus", 2022, §2
     .. [3] S. Laue, M. Mitterreiter, J. Giesen, "Computing Higher Order Derivatives of Matrix and
        Tensor Expressions", NeurIPS 2018, §2
+    .. [4] S. Laue, M. Mitterreiter, J. Giesen, "GENO – GENeric Optimization for Classical Machine
+       Learning", NeurIPS 2019
     """
+    if checked_syntax(text, syntax) == PROBLEMS:
+        if declarations is not None:
+            raise ParseError("a problem has its declarations in the text; give no others")
+        return read_problem(text)
     return parse_with_variables(text, declarations, syntax)[0]
 
 
@@ -176,7 +201,13 @@ def parse_with_variables(
     >>> expr, list(variables)
     (0, ['a', 'x'])
     """
-    return SYNTAXES[checked_syntax(text, syntax)](text, declarations)
+    name = checked_syntax(text, syntax)
+    if name == PROBLEMS:
+        raise ParseError(
+            "the text is a problem of optimization, not an expression; parse reads it, and "
+            '"sympy-einsum solve" solves it'
+        )
+    return SYNTAXES[name](text, declarations)
 
 
 def checked_syntax(text: str, syntax: str = "auto") -> str:
@@ -188,8 +219,8 @@ def checked_syntax(text: str, syntax: str = "auto") -> str:
     if syntax == "auto" and isinstance(text, str):
         found = (name for name, mark in _MARKS.items() if re.search(mark, text))
         return next(found, "matrixcalculus")
-    if syntax != "auto" and syntax not in SYNTAXES:
-        names = ", ".join(["auto", *SYNTAXES])
+    if syntax not in ("auto", PROBLEMS, *SYNTAXES):
+        names = ", ".join(["auto", *SYNTAXES, PROBLEMS])
         raise ParseError(f"unknown syntax {syntax!r}; choose from {names}")
     return syntax if syntax != "auto" else "matrixcalculus"
 
@@ -219,8 +250,11 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
     "lippmann": _tensor_expression,
     "ricci": read_ricci,
 }
+# The language whose texts are problems, not expressions.
+PROBLEMS = "geno"
 # Patterns specific to one language.
 _MARKS = {
+    PROBLEMS: r"(?i)^\s*(#.*\s+)*(parameters?|variables?)\s+[a-z]",
     "einsum": r"#\s*\(",
     "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
     # Two adjacent tensors with indices, several indices in braces, or a delta tensor.

@@ -12,7 +12,7 @@ from ..grammars import OPERAND, Grammar, ToNodes, expects_operand
 from ..nodes import Parts, SyntaxNode, end_of, leaf
 
 
-class _ToNodes(ToNodes):
+class MatrixNodes(ToNodes):
     """Add calls of several arguments and transposes."""
 
     def arguments(self, parts: Parts) -> list[SyntaxNode]:
@@ -45,7 +45,7 @@ def _attribute(text: str, position: int) -> str:
 
 
 # Notation of other languages, and its counterpart in this one.
-_INSTEAD: dict[str, str | Callable[[str, int], str]] = {
+INSTEAD: dict[str, str | Callable[[str, int], str]] = {
     "@": "the product of matrices is written A*B",
     "[": "there is no indexing, and brackets are written ( )",
     "{": "brackets are written ( )",
@@ -64,7 +64,8 @@ _INSTEAD: dict[str, str | Callable[[str, int], str]] = {
 }
 
 
-def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) -> str:
+def explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) -> str:
+    """Return the message for a token that can't follow ``before``."""
     if expects_operand(error):
         after = f" after {before[-1]!r}" if before else ""
         message = f"expected {OPERAND}{after}, but found {found}"
@@ -78,7 +79,7 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
 
 
 _GRAMMAR = Grammar(
-    __package__, ("sum",), _ToNodes(), "x'*A*x", "+ - * / ^ .* ./ .^ '", _INSTEAD, _explain
+    __package__, ("sum",), MatrixNodes(), "x'*A*x", "+ - * / ^ .* ./ .^ '", INSTEAD, explain
 )
 
 

@@ -65,9 +65,9 @@ class Interpreter:
         self.lengths.append(length)
         return length
 
-    def infer(self, root: SyntaxNode) -> None:
+    def infer(self, *roots: SyntaxNode) -> None:
         """Infer the type of every node and name the lengths that stay unknown."""
-        transform([root], self._infer_node, children_of)
+        transform(roots, self._infer_node, children_of)
         declared = chain.from_iterable(d.lengths for d in self.declarations.values())
         taken = {symbol.name for length in declared for symbol in length.free_symbols}
         name_lengths(self.lengths, taken | self.variables.keys() | self.declarations.keys())
@@ -96,7 +96,7 @@ class Interpreter:
         elif node.kind in ("number", "variable"):
             type_ = self._infer_constant(node)
         else:
-            rule = self._rule(node)
+            rule = self.rule(node)
             type_ = rule.infer(self._site(node), *types)
             if node.children and all(child in self.constants for child in node.children):
                 self.constants.add(node)
@@ -122,10 +122,11 @@ class Interpreter:
 
     def _infer_variable(self, node: SyntaxNode) -> Type:
         if node.name not in self.variables:
-            self.variables[node.name] = self._declared_type(node.name)
+            self.variables[node.name] = self.declared_type(node.name)
         return self.variables[node.name]
 
-    def _declared_type(self, name: str) -> Type:
+    def declared_type(self, name: str) -> Type:
+        """Return the type of a variable, by its first letter unless it is declared."""
         declared = self.declarations.get(name)
         if declared is None:
             declared = Declaration(kind_by_name(name))
@@ -152,7 +153,8 @@ class Interpreter:
         self.constants.add(node)
         return SCALAR
 
-    def _rule(self, node: SyntaxNode) -> TypeRule:
+    def rule(self, node: SyntaxNode) -> TypeRule:
+        """Return the rule of an operation."""
         if node.kind != "call":
             return OPERATORS[node.kind, node.name]
         rule = FUNCTIONS.get(node.name)
@@ -200,7 +202,7 @@ class Interpreter:
             return self.symbols[node.name]
         if node.name == "pi":
             return sympy.pi
-        rule = FUNCTIONS["eye"] if node.kind == "variable" else self._rule(node)
+        rule = FUNCTIONS["eye"] if node.kind == "variable" else self.rule(node)
         types = [self.types[n] for n in (node, *node.children)]
         build = partial(rule.build, types) if rule.needs_types else rule.build
         if (node.kind, node.name) in (("binary", "*"), ("prefix", "-")):

@@ -1,0 +1,3 @@
+"""Problems of optimization: posed as expressions, solved by SciPy."""
+
+from .problem import Problem as Problem

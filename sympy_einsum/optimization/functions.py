@@ -1,0 +1,364 @@
+"""Compiled functions of a problem, and their values on data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from sympy import Add, Symbol
+
+from ..calculus import gradient, hessian, hvp, jacobian
+from ..compiler import lambdify
+from ..core import once, tuning
+from ..expressions import Operand, TensorSymbol, shape_of
+from ..operations import tensordot
+from .packing import Arrays, Lengths, Packing, numeric_shape
+from .relations import Constraint
+
+
+def like(name: str, value: Operand) -> Operand:
+    """Return a real symbol of the shape of a value."""
+    shape = shape_of(value)
+    return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
+
+
+def weighted_sum(weights: Sequence[Operand], values: Sequence[Operand]) -> Operand:
+    """Return the sum of all entries, each times its weight."""
+    pairs = zip(weights, values, strict=True)
+    return Add(*[tensordot(a, b, len(shape_of(b))) if shape_of(b) else a * b for a, b in pairs])
+
+
+class Functions:
+    """What is compiled of a problem, each at its first use and once for all data.
+
+    ``arguments`` are the variables, then whatever else the expressions depend on.
+    """
+
+    def __init__(
+        self,
+        objective: Operand,
+        residual: Operand | None,
+        constraints: Sequence[Constraint],
+        variables: Sequence[Operand],
+        arguments: Sequence[Operand],
+    ):
+        self.objective = objective
+        self.residual = residual
+        self.gaps = [constraint.gap for constraint in constraints]
+        self.equations = [constraint.is_equation for constraint in constraints]
+        self.variables = [*variables]
+        self.arguments = [*arguments]
+        self._kept: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
+
+    @once
+    def value_and_gradient(self) -> Callable[..., Any]:
+        """The objective and its gradients, computed together."""
+        outputs = [self.objective, *gradient(self.objective, self.variables)]
+        return lambdify(self.arguments, outputs)
+
+    @once
+    def _second(self) -> list[list[Operand]]:
+        return hessian(self.objective, self.variables)
+
+    @once
+    def hessian(self) -> Callable[..., Any]:
+        """The blocks of the objective's Hessian."""
+        return lambdify(self.arguments, self._second)
+
+    @once
+    def hessian_product(self) -> Callable[..., Any]:
+        """The objective's Hessian times a direction, which follows the arguments."""
+        directions = self._directions()
+        product = hvp(self.objective, self.variables, directions)
+        return lambdify([*self.arguments, *directions], product)
+
+    @once
+    def residuals(self) -> Callable[..., Any]:
+        """The residual and its Jacobians."""
+        return lambdify(self.arguments, [self.residual, *jacobian(self.residual, self.variables)])
+
+    @once
+    def affine(self) -> tuple[int, ...]:
+        """The constraints whose gap is affine in all variables."""
+        return tuple([k for k, gap in enumerate(self.gaps) if self._is_affine(gap)])
+
+    @once
+    def is_linear(self) -> bool:
+        """Whether the objective is affine in all variables."""
+        return self._is_affine(self.objective)
+
+    @once
+    def has_linear_residual(self) -> bool:
+        """Whether there is a residual, affine in all variables."""
+        return self.residual is not None and self._is_affine(self.residual)
+
+    def _is_affine(self, value: Operand) -> bool:
+        blocks = jacobian(value, self.variables)
+        return not any({*self.variables} & block.free_symbols for block in blocks)
+
+    def constraint_values(self, which: tuple[int, ...]) -> Callable[..., Any]:
+        """Return the function that computes gaps."""
+        return self._once("values", which, lambda: [self.gaps[k] for k in which])
+
+    def constraint_jacobians(self, which: tuple[int, ...]) -> Callable[..., Any]:
+        """Return the function that computes gaps, each with its Jacobians."""
+        return self._once(
+            "jacobians",
+            which,
+            lambda: [[self.gaps[k], *jacobian(self.gaps[k], self.variables)] for k in which],
+        )
+
+    def constraint_hessian(self, which: tuple[int, ...]) -> Callable[..., Any]:
+        """Return the function that computes the Hessian's blocks of a weighted sum of gaps; the
+        weights follow the arguments."""
+        weights = self._weights(which)
+        total = weighted_sum(weights, [self.gaps[k] for k in which])
+        return self._once("hessian", which, lambda: hessian(total, self.variables), weights)
+
+    def constraint_product(self, which: tuple[int, ...]) -> Callable[..., Any]:
+        """Return the function that computes that Hessian times a direction, which comes last."""
+        weights, directions = self._weights(which), self._directions()
+        total = weighted_sum(weights, [self.gaps[k] for k in which])
+        return self._once(
+            "product",
+            which,
+            lambda: hvp(total, self.variables, directions),
+            [*weights, *directions],
+        )
+
+    def _directions(self) -> list[Operand]:
+        return [like(f"direction_{k}", x) for k, x in enumerate(self.variables)]
+
+    def _weights(self, which: tuple[int, ...]) -> list[Operand]:
+        return [like(f"weight_{k}", self.gaps[k]) for k in which]
+
+    def _once(
+        self,
+        kind: str,
+        which: tuple[int, ...],
+        outputs: Callable[[], Any],
+        more: Sequence[Operand] = (),
+    ) -> Callable[..., Any]:
+        if (kind, which) not in self._kept:
+            self._kept[kind, which] = lambdify([*self.arguments, *more], outputs())
+        return self._kept[kind, which]
+
+
+class Bounds:
+    """Bounds on the entries of a vector, and the constraints that they come from.
+
+    Attributes
+    ==========
+
+    lower, upper : the bounds, infinite where there is none
+    owners : for each side the place of the bound among the entries of all constraints
+    scales : for each side the factor of the entry of the vector there
+    """
+
+    def __init__(self, size: int):
+        self.lower, self.upper = np.full(size, -np.inf), np.full(size, np.inf)
+        self.owners = {side: np.full(size, -1) for side in ("lower", "upper")}
+        self.scales = {side: np.ones(size) for side in ("lower", "upper")}
+
+    def add(self, factors: np.ndarray, places: np.ndarray, rest: np.ndarray, first: int) -> None:
+        """Add the bounds factors*x[places] + rest <= 0."""
+        rows = enumerate(zip(factors, places, -rest / factors, strict=True), start=first)
+        for owner, (factor, place, bound) in rows:
+            side = "upper" if factor > 0 else "lower"
+            ends = getattr(self, side)
+            if bound < ends[place] if factor > 0 else bound > ends[place]:
+                ends[place] = bound
+                self.owners[side][place], self.scales[side][place] = owner, abs(factor)
+
+    def add_multipliers(self, found: np.ndarray, entries: np.ndarray) -> None:
+        """Write multipliers of bounds to their places among the entries of all constraints."""
+        for side, sign in (("lower", 1), ("upper", -1)):
+            own = np.flatnonzero((sign * found > 0) & (self.owners[side] >= 0))
+            entries[self.owners[side][own]] = sign * found[own] / self.scales[side][own]
+
+    @property
+    def are_some(self) -> bool:
+        """Whether any entry is bounded."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def inside(self, vector: np.ndarray) -> np.ndarray:
+        """Return the nearest vector within the bounds."""
+        return np.clip(vector, self.lower, self.upper)
+
+
+class Unbounded(Exception):
+    """Raised where the objective falls without end; holds the vector."""
+
+
+class Instance:
+    """A problem on data: its functions of one vector.
+
+    Constraints are split into bounds, affine and other ones. All values are those of minimising.
+    """
+
+    def __init__(self, functions: Functions, packing: Packing, arrays: Arrays, lengths: Lengths):
+        self.functions = functions
+        self.packing = packing
+        count = len(functions.variables)
+        self.rest = [arrays[symbol] for symbol in functions.arguments[count:]]
+        self._at: bytes = b""
+        self._first: list[Any] = []
+        self._constrained_at: bytes = b""
+        self._constrained: tuple[np.ndarray, np.ndarray] | None = None
+        self.bounds = Bounds(packing.size)
+        self.gap_shapes = [numeric_shape(gap, lengths) for gap in functions.gaps]
+        sizes = [prod(shape) for shape in self.gap_shapes]
+        self.starts = [0, *np.cumsum(sizes).tolist()]
+        zero = self._call(functions.constraint_values(functions.affine), np.zeros(packing.size))
+        bounds = [k for k, gap in zip(functions.affine, zero, strict=True) if self._bound(k, gap)]
+        others = [k for k in range(len(functions.gaps)) if k not in bounds]
+        self.affine = tuple([k for k in others if k in functions.affine])
+        self.curved = tuple([k for k in others if k not in functions.affine])
+        self.general = (*self.affine, *self.curved)
+        equations = [np.full(sizes[k], functions.equations[k]) for k in self.general]
+        self.equations = np.concatenate(equations) if equations else np.zeros(0, bool)
+        self.owners = np.concatenate(
+            [np.arange(self.starts[k], self.starts[k + 1]) for k in self.general] or [np.arange(0)]
+        )
+
+    def _bound(self, k: int, rest: np.ndarray) -> bool:
+        """Take an affine constraint as bounds where each entry depends on one of the vector."""
+        size = self.packing.size
+        if self.functions.equations[k] or not size:
+            return False
+
+        def value(vector: np.ndarray) -> np.ndarray:
+            (gap,) = self._call(self.functions.constraint_values((k,)), vector)
+            return np.ravel(gap)
+
+        offset = np.ravel(rest)
+        # Three probes say which factor and entry each would have, one more whether that is right.
+        factors = value(np.ones(size)) - offset
+        with np.errstate(all="ignore"):
+            places = (value(np.arange(size, dtype=float)) - offset) / factors
+        found = np.rint(places)
+        if not (np.isfinite(places).all() and np.all((found >= 0) & (found < size))):
+            return False
+        found = found.astype(int)
+        probe = np.random.default_rng(0).uniform(1, 2, size)
+        expected = factors * probe[found] + offset
+        if not np.allclose(value(probe), expected, rtol=tuning.SAME_PROBE, atol=tuning.SAME_PROBE):
+            return False
+        self.bounds.add(factors, found, offset, self.starts[k])
+        return True
+
+    # --- values
+
+    def _call(self, function: Callable[..., Any], vector: np.ndarray, *more: np.ndarray) -> Any:
+        return function(*self.packing.unpack(vector), *self.rest, *more)
+
+    def both(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient; the value is infinite where it isn't a number."""
+        if vector.tobytes() != self._at or not self._first:
+            with np.errstate(all="ignore"):
+                value, *parts = self._call(self.functions.value_and_gradient, vector)
+            self._first = [float(value), self._vector(parts)]
+            self._at = vector.tobytes()
+        value, slopes = self._first
+        if value < -tuning.UNBOUNDED_VALUE:
+            raise Unbounded(vector)
+        return (value if np.isfinite(value) else np.inf), slopes
+
+    def value(self, vector: np.ndarray) -> float:
+        """Return the objective."""
+        return self.both(vector)[0]
+
+    def final_value(self, vector: np.ndarray) -> float:
+        """Return the objective, however low."""
+        try:
+            return self.value(vector)
+        except Unbounded:
+            return float(self._first[0])
+
+    def gradient(self, vector: np.ndarray) -> np.ndarray:
+        """Return the gradient."""
+        return self.both(vector)[1]
+
+    def hessian(self, vector: np.ndarray) -> np.ndarray:
+        """Return the Hessian matrix."""
+        with np.errstate(all="ignore"):
+            return self._matrix(self._call(self.functions.hessian, vector))
+
+    def hessian_product(self, vector: np.ndarray, direction: np.ndarray) -> np.ndarray:
+        """Return the Hessian times a vector."""
+        parts = self.packing.unpack(np.ravel(direction))
+        with np.errstate(all="ignore"):
+            return self._vector(self._call(self.functions.hessian_product, vector, *parts))
+
+    def residual(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the residual and its Jacobian."""
+        with np.errstate(all="ignore"):
+            value, *parts = self._call(self.functions.residuals, vector)
+        return np.ravel(value), self._rows(np.size(value), parts)
+
+    def constraints(
+        self, vector: np.ndarray, which: tuple[int, ...] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return gaps of constraints that aren't bounds, and their Jacobian."""
+        chosen = self.general if which is None else which
+        if not chosen:
+            return np.zeros(0), np.zeros((0, self.packing.size))
+        with np.errstate(all="ignore"):
+            found = self._call(self.functions.constraint_jacobians(chosen), vector)
+        gaps = np.concatenate([np.ravel(value) for value, *_ in found])
+        rows = [self._rows(np.size(value), parts) for value, *parts in found]
+        return gaps, np.concatenate(rows)
+
+    def curved_constraints(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return those that aren't affine, kept for the last vector."""
+        if self._constrained is None or vector.tobytes() != self._constrained_at:
+            self._constrained = self.constraints(vector, self.curved)
+            self._constrained_at = vector.tobytes()
+        return self._constrained
+
+    def constraint_hessian(self, vector: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the Hessian of the weighted sum of the constraints that aren't affine."""
+        function = self.functions.constraint_hessian(self.curved)
+        with np.errstate(all="ignore"):
+            return self._matrix(self._call(function, vector, *self._split(weights)))
+
+    def constraint_product(
+        self, vector: np.ndarray, weights: np.ndarray, direction: np.ndarray
+    ) -> np.ndarray:
+        """Return that Hessian times a vector."""
+        function = self.functions.constraint_product(self.curved)
+        parts = self.packing.unpack(np.ravel(direction))
+        with np.errstate(all="ignore"):
+            return self._vector(self._call(function, vector, *self._split(weights), *parts))
+
+    def _split(self, weights: np.ndarray) -> list[np.ndarray]:
+        shapes = [self.gap_shapes[k] for k in self.curved]
+        ends = np.cumsum([prod(shape) for shape in shapes])[:-1]
+        parts = np.split(np.asarray(weights, float), ends)
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    def violations(self, vector: np.ndarray) -> np.ndarray:
+        """Return by how much each entry of all constraints is violated."""
+        every = tuple(range(len(self.functions.gaps)))
+        with np.errstate(all="ignore"):
+            values = self._call(self.functions.constraint_values(every), vector)
+        sides = [
+            np.ravel(np.abs(gap) if is_equation else np.maximum(gap, 0))
+            for gap, is_equation in zip(values, self.functions.equations, strict=True)
+        ]
+        found = np.concatenate(sides) if sides else np.zeros(0)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def _vector(self, parts: Sequence[Any]) -> np.ndarray:
+        return np.concatenate([np.ravel(part) for part in parts]).astype(float)
+
+    def _rows(self, count: int, parts: Sequence[Any]) -> np.ndarray:
+        sizes = self.packing.sizes
+        blocks = [np.reshape(p, (count, size)) for p, size in zip(parts, sizes, strict=True)]
+        return np.concatenate(blocks, axis=1).astype(float)
+
+    def _matrix(self, blocks: Sequence[Sequence[Any]]) -> np.ndarray:
+        rows = zip(self.packing.sizes, blocks, strict=True)
+        return np.concatenate([self._rows(size, row) for size, row in rows]).astype(float)

@@ -1,0 +1,28 @@
+"""Parts of SciPy, loaded at their first use."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from ..core import UnsupportedError
+
+
+class _SciPyPart:
+    """A package of SciPy's, with an error that tells how to install it."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if find_spec("scipy") is None:
+            raise UnsupportedError(
+                "solving a problem needs scipy, which isn't installed: "
+                "pip install sympy_einsum[scipy]"
+            )
+        return getattr(import_module(self._name), name)
+
+
+optimize: Any = _SciPyPart("scipy.optimize")
+sparse_algebra: Any = _SciPyPart("scipy.sparse.linalg")

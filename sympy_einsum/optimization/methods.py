@@ -1,0 +1,293 @@
+"""Methods of solution, and which suit a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import UnsupportedError, tuning
+from .functions import Instance, Unbounded
+from .libraries import optimize, sparse_algebra
+
+# Calls after each iteration, with the vector.
+Recorder = Callable[[np.ndarray], None]
+
+
+class Outcome(NamedTuple):
+    """Where a method ended, whether it says that this is an optimum, and its message."""
+
+    vector: np.ndarray
+    success: bool
+    message: str
+    iterations: int
+
+
+class Method(NamedTuple):
+    """A method: how it runs, and what it can take into account."""
+
+    run: Callable[[Instance, np.ndarray, float, Recorder], Outcome]
+    bounds: bool = False
+    constraints: bool = False
+    squares: bool = False
+    linear: bool = False
+
+
+def names_for(instance: Instance) -> list[str]:
+    """Return the methods for a problem, by what is known of it; each is tried if the one before
+    fails."""
+    functions, size = instance.functions, instance.packing.size
+    bounded = instance.bounds.are_some
+    is_small = size <= tuning.MAX_DENSE_HESSIAN
+    if functions.residual is not None and not instance.general:
+        if functions.has_linear_residual:
+            return ["lsq-linear"] if bounded else ["lstsq"]
+        return ["least-squares", "trust-constr"] if bounded else ["least-squares", "L-BFGS-B"]
+    if functions.is_linear and not instance.curved and (instance.general or bounded):
+        return ["linprog"]
+    if instance.general:
+        return ["SLSQP", "trust-constr"] if is_small else ["trust-constr"]
+    if bounded:
+        return ["L-BFGS-B", "trust-constr"]
+    return ["trust-exact", "BFGS"] if is_small else ["L-BFGS-B", "trust-krylov"]
+
+
+def checked_name(name: object, instance: Instance) -> list[str]:
+    """Return the methods to try for a name.
+
+    Raises UnsupportedError for a name that isn't known, and for a method that can't take all of
+    the problem into account.
+    """
+    if name == "auto":
+        return names_for(instance)
+    known = {own.lower(): own for own in METHODS}
+    if not isinstance(name, str) or name.lower() not in known:
+        close = get_close_matches(str(name).lower(), known, n=1)
+        hint = f"perhaps {known[close[0]]!r} is meant; there" if close else "there"
+        raise UnsupportedError(
+            f"no method {name!r}; {hint} are 'auto', {', '.join(map(repr, METHODS))}"
+        )
+    own = known[name.lower()]
+    method, functions = METHODS[own], instance.functions
+    lacking = [
+        what
+        for what, needed in {
+            "has constraints other than bounds": instance.general and not method.constraints,
+            "has bounds": instance.bounds.are_some and not method.bounds,
+            "has no residual, as Problem.least_squares has": method.squares
+            and functions.residual is None,
+            "has a residual that isn't affine": method.squares
+            and method.linear
+            and not functions.has_linear_residual,
+            "isn't linear": method.linear
+            and not method.squares
+            and not (functions.is_linear and not instance.curved),
+        }.items()
+        if needed
+    ]
+    if lacking:
+        raise UnsupportedError(
+            f"the method {own!r} can't solve this problem, which {lacking[0]}; "
+            f"method='auto' takes {names_for(instance)[0]!r}"
+        )
+    return [own]
+
+
+def minimize_arguments(instance: Instance, start: np.ndarray) -> dict[str, Any]:
+    """Return the keyword arguments of ``scipy.optimize.minimize``."""
+    small = instance.packing.size <= tuning.MAX_DENSE_HESSIAN
+    second = {"hess": instance.hessian} if small else {"hessp": instance.hessian_product}
+    bounds = instance.bounds
+    constraints: list[Any] = []
+    equations = instance.equations
+    count = 0
+    if instance.affine:
+        zero = np.zeros(len(start))
+        gaps, rows = instance.constraints(zero, instance.affine)
+        count = len(gaps)
+        lower = np.where(equations[:count], -gaps, -np.inf)
+        constraints.append(optimize.LinearConstraint(rows, lower, -gaps))
+    if instance.curved:
+        lower = np.where(equations[count:], 0, -np.inf)
+        constraints.append(
+            optimize.NonlinearConstraint(
+                lambda vector: instance.curved_constraints(vector)[0],
+                lower,
+                np.zeros(len(lower)),
+                jac=lambda vector: instance.curved_constraints(vector)[1],
+                hess=_constraint_hessian(instance, small),
+            )
+        )
+    return {
+        "fun": instance.value,
+        "x0": start,
+        "jac": instance.gradient,
+        **second,
+        "bounds": optimize.Bounds(bounds.lower, bounds.upper) if bounds.are_some else None,
+        "constraints": constraints,
+    }
+
+
+def _constraint_hessian(instance: Instance, small: bool) -> Callable[..., Any]:
+    if small:
+        return instance.constraint_hessian
+
+    def product(vector: np.ndarray, weights: np.ndarray) -> Any:
+        size = len(vector)
+        return sparse_algebra.LinearOperator(
+            (size, size), lambda v: instance.constraint_product(vector, weights, v), dtype=float
+        )
+
+    return product
+
+
+def _by_minimize(name: str, second: bool = False, **options: float) -> Callable[..., Outcome]:
+    """Return the run of a method of ``scipy.optimize.minimize``; options are factors of the
+    tolerance, ``second`` is whether it takes second derivatives."""
+
+    def run(instance: Instance, start: np.ndarray, tolerance: float, record: Recorder) -> Outcome:
+        arguments = minimize_arguments(instance, start)
+        if not second:
+            arguments = {k: v for k, v in arguments.items() if k not in ("hess", "hessp")}
+        elif name == "trust-exact":
+            arguments = {**arguments, "hess": instance.hessian, "hessp": None}
+        found = optimize.minimize(
+            method=name,
+            callback=lambda vector, *state: record(vector),
+            options={
+                "maxiter": tuning.MAX_SOLVER_ITERATIONS,
+                **{option: factor * tolerance for option, factor in options.items()},
+                **_MORE_OPTIONS.get(name, {}),
+            },
+            **arguments,
+        )
+        vector, message = np.asarray(found.x, float), str(found.message)
+        return Outcome(vector, bool(found.success), message, int(found.get("nit", 0)))
+
+    return run
+
+
+def _solve_squares(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
+) -> Outcome:
+    """Solve an affine residual by a factorization."""
+    offset, rows = instance.residual(np.zeros(len(start)))
+    vector = np.linalg.lstsq(rows, -offset)[0]
+    record(vector)
+    return Outcome(vector, True, "the normal equations hold", 1)
+
+
+def _solve_bounded_squares(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
+) -> Outcome:
+    offset, rows = instance.residual(np.zeros(len(start)))
+    sides = instance.bounds.lower, instance.bounds.upper
+    found = optimize.lsq_linear(rows, -offset, sides, method="bvls", tol=_least(tolerance))
+    vector = instance.bounds.inside(found.x)
+    record(vector)
+    return Outcome(vector, bool(found.success), str(found.message), int(found.nit))
+
+
+def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Recorder) -> Outcome:
+    """Minimise the squares of a residual by Levenberg's and Marquardt's method, or, for bounds or
+    fewer equations than unknowns, by one of trust regions."""
+    evaluations = 0
+
+    def rows(vector: np.ndarray) -> np.ndarray:
+        nonlocal evaluations
+        evaluations += 1
+        record(vector)
+        return instance.residual(vector)[1]
+
+    bounds = instance.bounds
+    is_tall = len(instance.residual(start)[0]) >= len(start)
+    found = optimize.least_squares(
+        lambda vector: instance.residual(vector)[0],
+        start,
+        rows,
+        (bounds.lower, bounds.upper),
+        method="lm" if is_tall and not bounds.are_some else "trf",
+        **dict.fromkeys(("ftol", "xtol", "gtol"), _least(tolerance)),
+        max_nfev=tuning.MAX_SOLVER_ITERATIONS,
+    )
+    return Outcome(found.x, bool(found.success), str(found.message), evaluations)
+
+
+def _least(tolerance: float) -> float:
+    """Return the relative tolerance of sums of squares: no less than rounding errors."""
+    return max(tolerance**2, float(10 * np.finfo(float).eps))
+
+
+def _solve_linear(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
+) -> Outcome:
+    """Solve a linear problem by the simplex method."""
+    costs = instance.gradient(np.zeros(len(start)))
+    bounds = np.stack([instance.bounds.lower, instance.bounds.upper], axis=1)
+    gaps, rows = instance.constraints(np.zeros(len(start)))
+    own = instance.equations
+    system = rows[~own], -gaps[~own], rows[own], -gaps[own]
+    found = optimize.linprog(costs, *system, bounds, method="highs")
+    if found.status == 3 or (found.status == 4 and found.x is None):
+        # Within a large box, what goes to infinity is at its sides.
+        size = tuning.LARGE_ENTRY
+        boxed = optimize.linprog(costs, *system, np.clip(bounds, -size, size), method="highs")
+        if boxed.x is not None and np.abs(boxed.x).max() >= size / 2:
+            raise Unbounded(boxed.x)
+    if found.x is None:
+        # The least sum of violations says which constraints can't hold together.
+        relaxed, count = _relaxed(*system)
+        costs = np.concatenate([np.zeros(len(start)), np.ones(count)])
+        bounds = np.concatenate([bounds, np.tile([0, np.inf], (count, 1))])
+        nearest = optimize.linprog(costs, *relaxed, bounds, method="highs").x
+        vector = start if nearest is None else nearest[: len(start)]
+        return Outcome(vector, False, str(found.message), int(found.nit))
+    record(found.x)
+    return Outcome(found.x, bool(found.success), str(found.message), int(found.nit))
+
+
+def _relaxed(
+    rows: np.ndarray, right: np.ndarray, own: np.ndarray, values: np.ndarray
+) -> tuple[tuple[np.ndarray, ...], int]:
+    """Add a nonnegative unknown to each constraint, for equations two, that says by how much it is
+    violated."""
+    few, many = np.eye(len(rows)), np.eye(len(own))
+    upper = np.concatenate([rows, -few, np.zeros((len(rows), 2 * len(own)))], axis=1)
+    equal = np.concatenate([own, np.zeros((len(own), len(rows))), many, -many], axis=1)
+    return (upper, right, equal, values), len(rows) + 2 * len(own)
+
+
+_MORE_OPTIONS: dict[str, dict[str, float]] = {
+    "L-BFGS-B": {"maxfun": np.inf, "maxls": 50, "ftol": 0},
+    "TNC": {"maxfun": 10**6, "ftol": 0},
+    "trust-constr": {"maxiter": tuning.MAX_BARRIER_ITERATIONS},
+    "trust-exact": {"max_trust_radius": tuning.UNBOUNDED_VALUE},
+    "trust-krylov": {"max_trust_radius": tuning.UNBOUNDED_VALUE},
+    "trust-ncg": {"max_trust_radius": tuning.UNBOUNDED_VALUE},
+}
+METHODS = {
+    "lstsq": Method(_solve_squares, squares=True, linear=True),
+    "lsq-linear": Method(_solve_bounded_squares, bounds=True, squares=True, linear=True),
+    "least-squares": Method(_fit, bounds=True, squares=True),
+    "linprog": Method(_solve_linear, bounds=True, constraints=True, linear=True),
+    "SLSQP": Method(_by_minimize("SLSQP", ftol=1e-4), bounds=True, constraints=True),
+    "trust-constr": Method(
+        _by_minimize("trust-constr", second=True, gtol=1, xtol=1e-4, barrier_tol=1),
+        bounds=True,
+        constraints=True,
+    ),
+    "COBYLA": Method(_by_minimize("COBYLA", tol=1), bounds=True, constraints=True),
+    "COBYQA": Method(_by_minimize("COBYQA", final_tr_radius=1), bounds=True, constraints=True),
+    "L-BFGS-B": Method(_by_minimize("L-BFGS-B", gtol=1), bounds=True),
+    "TNC": Method(_by_minimize("TNC", gtol=1), bounds=True),
+    "Nelder-Mead": Method(_by_minimize("Nelder-Mead", xatol=1, fatol=1e-4), bounds=True),
+    "Powell": Method(_by_minimize("Powell", xtol=1, ftol=1e-4), bounds=True),
+    "BFGS": Method(_by_minimize("BFGS", gtol=1)),
+    "CG": Method(_by_minimize("CG", gtol=1)),
+    "Newton-CG": Method(_by_minimize("Newton-CG", second=True, xtol=1)),
+    "trust-ncg": Method(_by_minimize("trust-ncg", second=True, gtol=1)),
+    "trust-exact": Method(_by_minimize("trust-exact", second=True, gtol=1)),
+    "trust-krylov": Method(_by_minimize("trust-krylov", second=True, gtol=1)),
+}

@@ -1,0 +1,149 @@
+"""Multipliers, and how far a vector is from the conditions for an optimum."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core import tuning
+from .functions import Instance
+from .libraries import optimize
+
+
+class Conditions(NamedTuple):
+    """Multipliers at a vector, and the largest violation of the KKT conditions.
+
+    Attributes
+    ==========
+
+    general : multipliers of the constraints that aren't bounds
+    bounds : those of bounds, positive at a lower and negative at an upper one
+    residual : the largest of: entry of the Lagrangian's gradient, violation, and product of a
+        multiplier with its gap
+    violation : the largest violation of a constraint
+    """
+
+    general: np.ndarray
+    bounds: np.ndarray
+    residual: float
+    violation: float
+
+
+class Active(NamedTuple):
+    """Constraints that hold with equality: of entries of the vector, and of general ones."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    general: np.ndarray
+
+
+def active_at(instance: Instance, vector: np.ndarray, gaps: np.ndarray, near: float) -> Active:
+    """Return the constraints that are at most ``near`` from equality."""
+    bounds, scale = instance.bounds, 1 + np.abs(vector)
+    with np.errstate(invalid="ignore"):
+        lower = vector - bounds.lower <= near * scale
+        upper = (bounds.upper - vector <= near * scale) & ~lower
+    return Active(lower, upper, instance.equations | (gaps >= -near))
+
+
+def conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Conditions:
+    """Return the multipliers that fulfil the conditions best, with those of constraints that are
+    further than ``near`` from equality 0."""
+    slopes = instance.gradient(vector)
+    gaps, rows = instance.constraints(vector)
+    violations = instance.violations(vector)
+    violation = float(violations.max(initial=0))
+    known = np.isfinite(slopes).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
+    general, bounds = np.zeros(len(gaps)), np.zeros(len(vector))
+    if not known:
+        return Conditions(general, bounds, np.inf, violation)
+    active = active_at(instance, vector, gaps, near)
+    free = ~(active.lower | active.upper)
+    if active.general.any():
+        general[active.general] = _multipliers(
+            rows[active.general], slopes, free, active, instance.equations[active.general]
+        )
+    remaining = slopes + general @ rows
+    bounds[active.lower] = np.maximum(remaining[active.lower], 0)
+    bounds[active.upper] = np.minimum(remaining[active.upper], 0)
+    stationarity = np.abs(remaining - bounds).max(initial=0)
+    products = np.abs(general * gaps)[~instance.equations].max(initial=0)
+    ends = np.where(bounds > 0, instance.bounds.lower, instance.bounds.upper)
+    touching = bounds != 0
+    at_bounds = np.abs(bounds[touching] * (vector - ends)[touching]).max(initial=0)
+    residual = max(stationarity, violation, products, at_bounds)
+    return Conditions(general, bounds, float(residual), violation)
+
+
+def _multipliers(
+    rows: np.ndarray,
+    slopes: np.ndarray,
+    free: np.ndarray,
+    active: Active,
+    equations: np.ndarray,
+) -> np.ndarray:
+    """Solve rows.T @ multipliers = -slopes by least squares; those of inequalities and bounds have
+    a sign."""
+    fixed = np.flatnonzero(~free)
+    signs = np.where(active.lower[fixed], -1.0, 1.0)
+    columns = np.zeros((len(slopes), len(fixed)))
+    columns[fixed, np.arange(len(fixed))] = signs
+    matrix = np.concatenate([rows.T, columns], axis=1)
+    if equations.all() and not len(fixed):
+        return np.linalg.lstsq(matrix, -slopes)[0]
+    lower = np.concatenate([np.where(equations, -np.inf, 0), np.zeros(len(fixed))])
+    found = optimize.lsq_linear(matrix, -slopes, (lower, np.inf), method="bvls", tol=1e-14)
+    return found.x[: len(rows)]
+
+
+def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return a vector that fulfils the conditions better, by Newton's method with the active
+    constraints as equations."""
+    if len(vector) + len(instance.equations) > tuning.MAX_DENSE_HESSIAN:
+        return vector
+    best = conditions_at(instance, vector, tuning.NEAR_ACTIVE).residual
+    for near in (tuning.NEAR_ACTIVE, tuning.NEAR_ACTIVE**2):
+        for _ in range(tuning.MAX_POLISHING_STEPS):
+            if best <= tolerance * tuning.POLISHED:
+                return vector
+            trial = _newton_step(instance, vector, near)
+            if trial is None:
+                break
+            found = conditions_at(instance, trial, near).residual
+            if not found < best:
+                break
+            vector, best = trial, found
+    return vector
+
+
+def _newton_step(instance: Instance, vector: np.ndarray, near: float) -> np.ndarray | None:
+    gaps, rows = instance.constraints(vector)
+    current = conditions_at(instance, vector, near)
+    active = active_at(instance, vector, gaps, near)
+    kept = instance.equations | (active.general & (current.general > 0))
+    matrix = instance.hessian(vector)
+    if instance.curved:
+        curved = current.general[len(gaps) - _curved_count(instance) :]
+        matrix = matrix + instance.constraint_hessian(vector, curved)
+    start = instance.bounds.inside(vector)
+    at_bound = (active.lower & (current.bounds > 0)) | (active.upper & (current.bounds < 0))
+    start = np.where(active.lower & at_bound, instance.bounds.lower, start)
+    start = np.where(active.upper & at_bound, instance.bounds.upper, start)
+    free = ~at_bound
+    shift = start - vector
+    slopes = (instance.gradient(vector) + matrix @ shift)[free]
+    own = rows[kept][:, free]
+    zero = np.zeros((len(own), len(own)))
+    system = np.block([[matrix[np.ix_(free, free)], own.T], [own, zero]])
+    right = -np.concatenate([slopes, gaps[kept] + rows[kept] @ shift])
+    if not (np.isfinite(system).all() and np.isfinite(right).all()):
+        return None
+    step = np.linalg.lstsq(system, right)[0][: int(free.sum())]
+    trial = start.copy()
+    trial[free] += step
+    return instance.bounds.inside(trial)
+
+
+def _curved_count(instance: Instance) -> int:
+    return int(sum(np.prod(instance.gap_shapes[k], dtype=int) for k in instance.curved))

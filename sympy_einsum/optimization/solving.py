@@ -1,0 +1,169 @@
+"""Solve a problem on data: a start, methods in turn, polishing, and what the end means."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core import tuning
+from .diagnosis import unbounded, violated
+from .functions import Instance, Unbounded
+from .methods import METHODS, Outcome
+from .optimality import Conditions, conditions_at, polished
+from .relations import Constraint
+from .results import Iteration
+
+
+class Stop(Exception):
+    """Raised where the caller's function asks for an end; holds the vector."""
+
+
+class End(NamedTuple):
+    """Where solving ended."""
+
+    vector: np.ndarray
+    success: bool
+    message: str
+    method: str
+    conditions: Conditions
+
+
+def starts(instance: Instance) -> Iterator[np.ndarray]:
+    """Yield vectors within the bounds from which to start, the simplest first."""
+    bounds, size = instance.bounds, instance.packing.size
+    lower, upper = bounds.lower, bounds.upper
+    rng = np.random.default_rng(0)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(np.isfinite(lower) & np.isfinite(upper), (lower + upper) / 2, 0)
+    margin = np.minimum(1, np.where(np.isfinite(upper - lower), (upper - lower) / 4, 1))
+    # Away from the bounds, where functions such as the logarithm may not be finite, and not the
+    # same for all entries, since what is symmetric in them may stay so.
+    for base in (middle, np.ones(size), np.zeros(size)):
+        for scale in (0.1, 1.0):
+            shift = rng.uniform(0, scale, size)
+            yield np.clip(base, lower + margin, upper - margin) + shift * margin / 2
+
+
+def is_start(instance: Instance, vector: np.ndarray) -> bool:
+    """Tell whether the objective and its gradient are finite at a vector."""
+    value, slopes = instance.both(vector)
+    return bool(np.isfinite(value) and np.isfinite(slopes).all())
+
+
+def chosen_start(instance: Instance) -> np.ndarray:
+    """Return the first start at which everything is finite and the gradient isn't zero."""
+    finite = [vector for vector in starts(instance) if is_start(instance, vector)]
+    moving = (vector for vector in finite if np.any(instance.gradient(vector)))
+    return next(moving, finite[0] if finite else next(starts(instance)))
+
+
+class Progress:
+    """Record iterations, and call the caller's function after each."""
+
+    def __init__(
+        self,
+        instance: Instance,
+        sign: int,
+        callback: Callable[[Iteration], object] | None,
+    ):
+        self.instance = instance
+        self.sign = sign
+        self.callback = callback
+        self.history: list[Iteration] = []
+        self.began = perf_counter()
+
+    def __call__(self, vector: np.ndarray) -> None:
+        vector = np.array(vector, float)
+        value = self.sign * self.instance.value(vector)
+        violation = float(self.instance.violations(vector).max(initial=0))
+        seconds = perf_counter() - self.began
+        self.history.append(Iteration(len(self.history) + 1, value, violation, seconds))
+        if self.callback is not None and self.callback(self.history[-1]) is True:
+            raise Stop(vector)
+
+
+def run(
+    instance: Instance,
+    start: np.ndarray,
+    names: Sequence[str],
+    tolerance: float,
+    progress: Progress,
+    constraints: Sequence[Constraint],
+) -> End:
+    """Try methods until one ends at an optimum; else return the best end."""
+    best: End | None = None
+    for name in names:
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                # Of SciPy's, on steps that it corrects.
+                warnings.simplefilter("ignore")
+                outcome = METHODS[name].run(instance, start, tolerance, progress)
+                end = _judged(instance, outcome, name, tolerance, constraints)
+        except Unbounded as found:
+            (vector,) = found.args
+            falls = "falls" if progress.sign > 0 else "grows"
+            message = unbounded(instance, vector, falls)
+            return End(vector, False, message, name, _unknown(instance))
+        except Stop as stop:
+            (vector,) = stop.args
+            conditions = conditions_at(instance, vector, tuning.NEAR_ACTIVE)
+            return End(vector, False, "stopped by the callback", name, conditions)
+        if best is None or _rank(end) < _rank(best):
+            best = end
+        if best.success:
+            break
+    assert best is not None
+    return best
+
+
+def _rank(end: End) -> tuple[bool, float, float]:
+    return not end.success, end.conditions.violation, end.conditions.residual
+
+
+def _unknown(instance: Instance) -> Conditions:
+    nothing = np.zeros(len(instance.equations)), np.zeros(instance.packing.size)
+    return Conditions(*nothing, np.inf, 0.0)
+
+
+def _judged(
+    instance: Instance,
+    outcome: Outcome,
+    name: str,
+    tolerance: float,
+    constraints: Sequence[Constraint],
+) -> End:
+    """Polish the end of a method, and tell whether it is an optimum."""
+    vector = polished(instance, instance.bounds.inside(outcome.vector), tolerance)
+    near = [conditions_at(instance, vector, k * tuning.NEAR_ACTIVE) for k in (1, tolerance)]
+    conditions = min(near, key=lambda found: found.residual)
+    # Without the sign of zeros.
+    end = End(vector + 0.0, True, outcome.message, name, conditions)
+    if not np.isfinite(instance.value(vector)):
+        message = f"the objective isn't finite where {name} ended: {outcome.message}"
+        return end._replace(success=False, message=message)
+    if conditions.violation > tuning.OPTIMAL * tolerance * (1 + np.abs(vector).max(initial=0)):
+        message = (
+            f"{violated(instance, constraints, vector)}: the constraints can't hold together, or "
+            f"{name} found no point where they do from this start"
+        )
+        return end._replace(success=False, message=message)
+    if _holds(instance, end, tolerance, tuning.OPTIMAL):
+        return end
+    if outcome.success and _holds(instance, end, tolerance, tuning.NEARLY_OPTIMAL):
+        return end
+    message = (
+        f"{name} ended where the gradient of the Lagrangian, or a multiplier times its gap, is "
+        f"still {conditions.residual:.3g}; the functions may have kinks there, or another start or "
+        f"method may help: {outcome.message}"
+    )
+    return end._replace(success=False, message=message)
+
+
+def _holds(instance: Instance, end: End, tolerance: float, factor: float) -> bool:
+    slopes = instance.gradient(end.vector)
+    scale = 1 + np.abs(slopes).max(initial=0) + np.abs(end.conditions.general).max(initial=0)
+    return bool(end.conditions.residual <= factor * tolerance * scale)

@@ -1,0 +1,816 @@
+"""Problems against SciPy with functions written by hand, and against optima that are known."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+import sympy as sp
+from oracles import assert_close
+from scipy.special import expit, logsumexp, softmax
+
+import sympy_einsum as se
+
+m, n, k = sp.symbols("m n k", integer=True, positive=True)
+A, b = se.TensorSymbol("A", m, n), se.TensorSymbol("b", m)
+x, c = se.TensorSymbol("x", n), se.TensorSymbol("c", n)
+u, v = se.tensors("u v", n)
+S = se.TensorSymbol("S", n, n, symmetric=True)
+t, C = sp.symbols("t C", real=True)
+pair = se.TensorSymbol("y", 2)
+rng = np.random.default_rng(0)
+ROWS, COLUMNS = 9, 4
+a_, b_ = rng.standard_normal((ROWS, COLUMNS)), rng.standard_normal(ROWS)
+c_ = rng.uniform(0.5, 1.5, COLUMNS)
+s_ = a_.T @ a_ / ROWS + np.eye(COLUMNS) / 10
+labels = np.sign(b_)
+ZERO = np.zeros(COLUMNS)
+
+
+def by_hand(function, start, **options):
+    """Minimise by SLSQP with finite differences, from several starts."""
+    found = [
+        scipy.optimize.minimize(
+            function,
+            start + shift,
+            method="SLSQP",
+            options={"ftol": 1e-15, "maxiter": 500},
+            **options,
+        )
+        for shift in (0, 0.1)
+    ]
+    return min(found, key=lambda result: (not result.success, result.fun)).x
+
+
+def equals(function):
+    return {"type": "eq", "fun": function}
+
+
+def at_least_zero(function):
+    return {"type": "ineq", "fun": function}
+
+
+def rosenbrock():
+    f = (1 - pair[0]) ** 2 + 100 * (pair[1] - pair[0] ** 2) ** 2
+    return se.Problem(f, pair), {}, {pair: [-1.2, 1]}, {pair: [1, 1]}
+
+
+def long_rosenbrock():
+    f = ((1 - x[:-1]) ** 2 + 100 * (x[1:] - x[:-1] ** 2) ** 2).sum()
+    return se.Problem(f, x), {n: 30}, None, {x: np.ones(30)}
+
+
+def logistic_regression():
+    f = se.softplus(-b * (A @ x)).sum() + x @ x / 2
+
+    def own(w):
+        return np.logaddexp(0, -labels * (a_ @ w)).sum() + w @ w / 2
+
+    def jac(w):
+        return -a_.T @ (labels * expit(-labels * (a_ @ w))) + w
+
+    best = scipy.optimize.root(jac, ZERO, tol=1e-13).x
+    assert own(best) <= own(ZERO)
+    return se.Problem(f, x), {A: a_, b: labels}, None, {x: best}
+
+
+def softmax_regression():
+    W, Y = se.TensorSymbol("W", n, k), se.TensorSymbol("Y", m, k)
+    f = (se.logsumexp(A @ W, axis=1) - (Y * (A @ W)).sum(axis=1)).sum() + (W**2).sum() / 2
+    y = np.eye(3)[rng.integers(0, 3, ROWS)]
+
+    def slope(w):
+        return (a_.T @ (softmax(a_ @ w.reshape(4, 3), axis=1) - y)).ravel() + w
+
+    best = scipy.optimize.root(slope, np.zeros(12), tol=1e-13).x.reshape(4, 3)
+    return se.Problem(f, W), {A: a_, "Y": y}, None, {W: best}
+
+
+def ridge():
+    f = ((A @ x - b) ** 2).sum() + t * (x @ x)
+    best = np.linalg.solve(a_.T @ a_ + 2 * np.eye(4), a_.T @ b_)
+    return se.Problem(f, x, parameters=[A, b, t]), {A: a_, b: b_, "t": 2.0}, None, {x: best}
+
+
+def linear_least_squares():
+    p = se.Problem.least_squares(A @ x - b, x)
+    return p, {A: a_, b: b_}, None, {x: np.linalg.lstsq(a_, b_)[0]}
+
+
+def bounded_least_squares():
+    p = se.Problem.least_squares(A @ x - b, x, [x >= 0])
+    return p, {A: a_, b: b_}, None, {x: scipy.optimize.nnls(a_, b_)[0]}
+
+
+def two_residuals():
+    p = se.Problem.least_squares([A @ x - b, 3 * x, x.sum() - 1], x)
+    rows = np.vstack([a_, 3 * np.eye(4), np.ones((1, 4))])
+    return p, {A: a_, b: b_}, None, {x: np.linalg.lstsq(rows, [*b_, 0, 0, 0, 0, 1])[0]}
+
+
+def exponential_fit():
+    times, y = np.linspace(0, 2, ROWS), 2 * np.exp(-0.7 * np.linspace(0, 2, ROWS))
+    p = se.Problem.least_squares(pair[0] * se.exp(pair[1] * b) - se.TensorSymbol("d", m), pair)
+    return p, {b: times, "d": y}, {pair: [1, 0]}, {pair: [2, -0.7]}
+
+
+def bounded_fit():
+    times, y = np.linspace(0, 2, ROWS), 2 * np.exp(-0.7 * np.linspace(0, 2, ROWS))
+    r = pair[0] * se.exp(pair[1] * b) - se.TensorSymbol("d", m)
+
+    def own(z):
+        return z[0] * np.exp(z[1] * times) - y
+
+    box = ([0, -0.5], [np.inf, 0])
+    tight = dict.fromkeys(("ftol", "xtol", "gtol"), 1e-14)
+    best = scipy.optimize.least_squares(own, [1, -0.1], bounds=box, **tight).x
+    p = se.Problem.least_squares(r, pair, [pair[0] >= 0, pair[1] >= -0.5, pair[1] <= 0])
+    return p, {b: times, "d": y}, {pair: [1, -0.1]}, {pair: best}
+
+
+def nonnegative_least_squares():
+    p = se.Problem(((A @ x - b) ** 2).sum(), x, [x >= 0])
+    return p, {A: a_, b: b_}, None, {x: scipy.optimize.nnls(a_, b_)[0]}
+
+
+def boxed_least_squares():
+    p = se.Problem(((A @ x - b) ** 2).sum(), x, [(x >= -0.1) & (x <= 0.1)])
+    best = scipy.optimize.lsq_linear(a_, b_, (-0.1, 0.1), tol=1e-15, method="bvls").x
+    return p, {A: a_, b: b_}, None, {x: best}
+
+
+def portfolio():
+    f = x @ S @ x / 2 - c @ x
+
+    def own(w):
+        return w @ s_ @ w / 2 - c_ @ w
+
+    more = {"bounds": [(0, None)] * 4, "constraints": equals(lambda w: w.sum() - 1)}
+    best = by_hand(own, ZERO + 0.25, **more)
+    return se.Problem(f, x, [sp.Eq(x.sum(), 1), x >= 0]), {S: s_, c: c_}, None, {x: best}
+
+
+def portfolio_of_a_return():
+    f = c @ x - 3 * x @ S @ x
+    limits = [sp.Eq(x.sum(), 1), x >= 0, x <= 0.4]
+
+    def own(w):
+        return 3 * w @ s_ @ w - c_ @ w
+
+    more = {"bounds": [(0, 0.4)] * 4, "constraints": equals(lambda w: w.sum() - 1)}
+    best = by_hand(own, ZERO + 0.25, **more)
+    return se.Problem(f, x, limits, maximize=True), {S: s_, c: c_}, None, {x: best}
+
+
+def dual_of_support_vectors():
+    a = se.TensorSymbol("a", m)
+    f = a.sum() - ((a * b) @ A) @ ((a * b) @ A) / 2 - a @ a / 10
+    limits = [a >= 0, a <= C, sp.Eq(a @ b, 0)]
+
+    def own(z):
+        return (z * labels) @ a_ @ a_.T @ (z * labels) / 2 + z @ z / 10 - z.sum()
+
+    more = {"bounds": [(0, 0.7)] * ROWS, "constraints": equals(lambda z: z @ labels)}
+    best = by_hand(own, np.full(ROWS, 0.1), **more)
+    return se.Problem(f, a, limits, maximize=True), {A: a_, b: labels, C: 0.7}, None, {a: best}
+
+
+def lasso():
+    r = A @ (u - v) - b
+    p = se.Problem(r @ r / 2 + C * (u.sum() + v.sum()), [u, v], [u >= 0, v >= 0])
+    best = np.zeros(4)
+    for _ in range(5000):  # proximal gradient steps
+        step = best - a_.T @ (a_ @ best - b_) / np.linalg.norm(a_, 2) ** 2
+        best = np.sign(step) * np.maximum(abs(step) - 1 / np.linalg.norm(a_, 2) ** 2, 0)
+    return p, {A: a_, b: b_, C: 1.0}, None, {u: np.maximum(best, 0), v: np.maximum(-best, 0)}
+
+
+def quadratic_with_equations():
+    f, rows, right = x @ S @ x / 2 - c @ x, a_[:2], b_[:2]
+    system = np.block([[s_, rows.T], [rows, np.zeros((2, 2))]])
+    best = np.linalg.solve(system, np.concatenate([c_, right]))[:4]
+    return se.Problem(f, x, [sp.Eq(A @ x, b)]), {S: s_, c: c_, A: rows, b: right}, None, {x: best}
+
+
+def quadratic_with_inequalities():
+    f = x @ S @ x / 2 - c @ x
+    rows, right = np.abs(a_[:3]), np.full(3, 0.1)
+    limit = at_least_zero(lambda z: right - rows @ z)
+    best = by_hand(lambda z: z @ s_ @ z / 2 - c_ @ z, ZERO, constraints=limit)
+    return se.Problem(f, x, [A @ x <= b]), {S: s_, c: c_, A: rows, b: right}, None, {x: best}
+
+
+def largest_entropy():
+    p = se.TensorSymbol("p", n, nonnegative=True)
+    faces = np.arange(1.0, 7)
+    rate = scipy.optimize.brentq(lambda r: softmax(r * faces) @ faces - 4.5, -5, 5, xtol=1e-15)
+    problem = se.Problem(se.entr(p).sum(), p, [sp.Eq(p.sum(), 1), sp.Eq(p @ c, 4.5)], maximize=True)
+    return problem, {c: faces}, None, {p: softmax(rate * faces)}
+
+
+def water_filling():
+    noise = np.array([0.1, 0.4, 2.0, 0.7])
+    level = scipy.optimize.brentq(lambda w: np.maximum(w - noise, 0).sum() - 1, 0, 5, xtol=1e-15)
+    p = se.Problem(se.log(x + c).sum(), x, [x >= 0, sp.Eq(x.sum(), 1)], maximize=True)
+    return p, {c: noise}, None, {x: np.maximum(level - noise, 0)}
+
+
+def log_barrier():
+    rows = np.vstack([np.eye(4), -np.eye(4)])
+    p = se.Problem(c @ x - se.log(1 - A @ x).sum(), x)
+    # By entry c + 2 x/(1 - x^2) = 0.
+    best = (1 - np.sqrt(1 + c_**2)) / c_
+    return p, {A: rows, c: c_}, None, {x: best}
+
+
+def analytic_center():
+    p = se.Problem(-se.log(b - A @ x).sum(), x)
+    rows, right = np.vstack([a_, -a_]), np.ones(2 * ROWS)
+    return p, {A: rows, b: right}, {x: ZERO + 0.01}, {x: ZERO}
+
+
+def largest_singular_value():
+    f = x @ A.T @ A @ x
+    _, _, right = np.linalg.svd(a_)
+    start = right[0] + 0.3
+    return se.Problem(f, x, [sp.Eq(x @ x, 1)], maximize=True), {A: a_}, {x: start}, {x: right[0]}
+
+
+def disc():
+    p = se.Problem(pair[0] + pair[1], pair, [pair @ pair <= 1])
+    return p, {}, None, {pair: [-np.sqrt(0.5)] * 2}
+
+
+def nearest_point_of_two_sets():
+    f = ((u - v) ** 2).sum()
+    limits = [u @ u <= 1, v.sum() >= 5]
+    p = se.Problem(f, [u, v], limits)
+    return p, {n: 4}, None, {u: np.full(4, 0.5), v: np.full(4, 1.25)}
+
+
+def linear_program():
+    rows, right = np.abs(a_[:3]), np.ones(3)
+    best = scipy.optimize.linprog(c_, -rows, -right).x
+    return se.Problem(c @ x, x, [A @ x >= b, x >= 0]), {c: c_, A: rows, b: right}, None, {x: best}
+
+
+def chebyshev_approximation():
+    p = se.Problem(t, [x, t], [A @ x - b <= t, b - A @ x <= t])
+    rows = np.block([[a_, -np.ones((ROWS, 1))], [-a_, -np.ones((ROWS, 1))]])
+    costs, free = [0] * 4 + [1], (None, None)
+    best = scipy.optimize.linprog(costs, rows, np.concatenate([b_, -b_]), bounds=free).x
+    return p, {A: a_, b: b_}, None, {x: best[:4], t: best[4]}
+
+
+def matrix_with_row_sums():
+    X, M = se.TensorSymbol("X", m, n), se.TensorSymbol("M", m, n)
+    limits = [sp.Eq(X.sum(axis=1), se.Ones(m)), X >= 0]
+    value = rng.uniform(0, 1, (3, 5))
+    best = np.empty((3, 5))
+    for row, goal in zip(best, value, strict=True):  # projections to the simplex
+        excess = lambda shift, goal: np.maximum(goal - shift, 0).sum() - 1  # noqa: E731
+        row[:] = np.maximum(goal - scipy.optimize.brentq(excess, -2, 2, (goal,), xtol=1e-15), 0)
+    return se.Problem(((X - M) ** 2).sum(), X, limits), {M: value}, None, {X: best}
+
+
+def transport():
+    P, D = se.TensorSymbol("P", m, n), se.TensorSymbol("D", m, n)
+    rows, columns = np.array([0.2, 0.5, 0.3]), np.array([0.1, 0.4, 0.2, 0.3])
+    costs = rng.uniform(0, 1, (3, 4))
+    kernel = np.exp(-costs / 0.5)
+    left = np.ones(3)
+    for _ in range(2000):  # Sinkhorn's iteration
+        right = columns / (kernel.T @ left)
+        left = rows / (kernel @ right)
+    f = (P * D).sum() - se.entr(P).sum() / 2
+    p = se.Problem(f, P, [sp.Eq(P.sum(axis=1), b), sp.Eq(P.sum(axis=0), c), P >= 0])
+    return p, {D: costs, b: rows, c: columns}, None, {P: left[:, None] * kernel * right}
+
+
+def covariance():
+    L, M = se.TensorSymbol("L", n, n), se.TensorSymbol("M", n, n)
+    precision = L @ L.T
+    f = (precision * M).sum() - se.logdet(precision)
+    p = se.Problem(f, L, [L[0, 1:] >= 0, L[0, 1:] <= 0, L[1, 2] >= 0, L[1, 2] <= 0])
+    value = s_[:3, :3]
+    best = np.linalg.cholesky(np.linalg.inv(value))
+    return p, {M: value}, {L: np.eye(3)}, {L: best}
+
+
+def scalars():
+    r, s = sp.symbols("r s", real=True)
+    p = se.Problem((r - 1) ** 2 + (s + 2) ** 2 + r * s, [r, s], [r >= 0, s >= -1])
+    best = by_hand(
+        lambda z: (z[0] - 1) ** 2 + (z[1] + 2) ** 2 + z[0] * z[1],
+        np.zeros(2),
+        bounds=[(0, 9), (-1, 9)],
+    )
+    return p, {}, None, dict(zip((r, s), best, strict=True))
+
+
+def different_shapes():
+    U, w = se.TensorSymbol("U", 2, 3), se.TensorSymbol("w", 4)
+    f = ((U - 1) ** 2).sum() + ((w + 1) ** 2).sum() + (t - U[1, 2]) ** 2
+    limits = [U[0] <= 0.5, sp.Eq(w[0], t)]
+    # t = w0 minimises (w0 + 1)^2 + (w0 - U12)^2 and U12 moves to it: U12 = 1/3, w0 = -1/3.
+    best_u = np.array([[0.5, 0.5, 0.5], [1, 1, 1 / 3]])
+    best = {U: best_u, w: [-1 / 3, -1, -1, -1], t: -1 / 3}
+    return se.Problem(f, [U, w, t], limits), {}, None, best
+
+
+def entries_as_bounds():
+    limits = [x[0] >= 1, 2 * x[1:3] <= -1, -x[3] >= 2]
+    return se.Problem(x @ x, x, limits), {n: 4}, None, {x: [1, -0.5, -0.5, -2]}
+
+
+def bounds_by_data():
+    lower, upper = se.tensors("l h", n)
+    p = se.Problem(((x - c) ** 2).sum(), x, [x >= lower, x <= upper])
+    low, high = np.array([0, 2, -1, 0.0]), np.array([0.2, 3, 1, 9])
+    return p, {c: c_, "l": low, "h": high}, None, {x: np.clip(c_, low, high)}
+
+
+def isotonic():
+    p = se.Problem(((x - c) ** 2).sum(), x, [x[1:] >= x[:-1]])
+    y = np.array([1.0, 3, 2, 2.5, 0, 5])
+    best = scipy.optimize.isotonic_regression(y).x
+    return p, {c: y}, None, {x: best}
+
+
+def poisson_regression():
+    counts = rng.poisson(3, ROWS).astype(float)
+    f = (se.exp(A @ x) - b * (A @ x)).sum()
+
+    def slope(w):
+        return a_.T @ (np.exp(a_ @ w) - counts)
+
+    best = scipy.optimize.root(slope, ZERO, tol=1e-13).x
+    return se.Problem(f, x), {A: a_, b: counts}, None, {x: best}
+
+
+def geometric_program():
+    f = se.logsumexp(A @ x + b)
+
+    def own(z):
+        return logsumexp(a_ @ z + b_)
+
+    limit = at_least_zero(lambda z: 1 - z @ z)
+    best = by_hand(own, ZERO, constraints=limit)
+    return se.Problem(f, x, [x @ x <= 1]), {A: a_, b: b_}, None, {x: best}
+
+
+def rosenbrock_in_a_disc():
+    f = (1 - pair[0]) ** 2 + 100 * (pair[1] - pair[0] ** 2) ** 2
+
+    def own(z):
+        return (1 - z[0]) ** 2 + 100 * (z[1] - z[0] ** 2) ** 2
+
+    best = by_hand(own, np.zeros(2), constraints=at_least_zero(lambda z: 1 - z @ z))
+    return se.Problem(f, pair, [pair @ pair <= 1]), {}, {pair: [0, 0]}, {pair: best}
+
+
+CASES = [
+    *(rosenbrock, long_rosenbrock, logistic_regression, softmax_regression, ridge),
+    *(linear_least_squares, bounded_least_squares, two_residuals, exponential_fit, bounded_fit),
+    *(nonnegative_least_squares, boxed_least_squares, portfolio, portfolio_of_a_return),
+    *(dual_of_support_vectors, lasso, quadratic_with_equations, quadratic_with_inequalities),
+    *(largest_entropy, water_filling, log_barrier, analytic_center, largest_singular_value, disc),
+    *(nearest_point_of_two_sets, linear_program, chebyshev_approximation, matrix_with_row_sums),
+    *(transport, covariance, scalars, different_shapes, entries_as_bounds, bounds_by_data),
+    *(isotonic, poisson_regression, geometric_program, rosenbrock_in_a_disc),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+def test_solutions(case):
+    problem, values, start, expected = case()
+    result = problem.solve(values, start)
+    assert result.success, result.message
+    for symbol, value in expected.items():
+        assert_close(np.asarray(result[symbol]), np.asarray(value), 2e-6)
+        assert np.shape(result[symbol]) == np.shape(value)
+    assert result.residual < 1e-6
+    assert all(np.all(violation_of(problem, c, values, result) < 1e-7) for c in problem.constraints)
+    check_conditions(problem, values, result)
+
+
+def given(problem, values, result):
+    own = {str(key): np.asarray(value) for key, value in values.items()}
+    symbols = [*problem.variables, *problem.parameters]
+    arrays = {s: own[str(s)] for s in problem.parameters if str(s) in own}
+    arrays |= {s: np.asarray(result[s], float) for s in problem.variables}
+    assert len(arrays) == len(symbols)
+    return arrays
+
+
+def violation_of(problem, constraint, values, result):
+    arrays = given(problem, values, result)
+    gap = se.lambdify([*arrays], constraint.gap)(*arrays.values())
+    return np.abs(gap) if constraint.is_equation else np.maximum(gap, 0)
+
+
+def check_conditions(problem, values, result):
+    """The public formulas of the conditions hold with the public multipliers."""
+    arrays = given(problem, values, result)
+    multipliers = dict(zip(problem._multipliers, result.multipliers.values(), strict=True))
+    arguments = [*arrays, *multipliers]
+    data = [*arrays.values(), *multipliers.values()]
+    for equation in problem.kkt.stationarity:
+        value = se.lambdify(arguments, equation.lhs)(*data)
+        assert_close(np.asarray(value), np.zeros(np.shape(value)), 1e-5)
+    for equation in problem.kkt.complementarity:
+        value = se.lambdify(arguments, equation.lhs)(*data)
+        assert_close(np.asarray(value), np.zeros(np.shape(value)), 1e-5)
+    for constraint in problem.constraints:
+        if not constraint.is_equation:
+            assert np.all(np.asarray(result.multipliers[constraint.relation]) >= 0)
+
+
+# --- how it is solved
+
+
+def squares(subject_to=()):
+    return se.Problem(((A @ x - b) ** 2).sum(), x, subject_to)
+
+
+@pytest.mark.parametrize(
+    ("problem", "method"),
+    [
+        (squares(), "trust-exact"),
+        (squares([x >= 0]), "L-BFGS-B"),
+        (squares([x.sum() <= 1]), "SLSQP"),
+        (se.Problem.least_squares(A @ x - b, x), "lstsq"),
+        (se.Problem.least_squares(A @ x - b, x, x >= 0), "lsq-linear"),
+        (se.Problem.least_squares(se.exp(A @ x / 9) - b, x), "least-squares"),
+        (se.Problem(x.sum(), x, [A @ x >= b - 9, x >= -9]), "linprog"),
+    ],
+)
+def test_the_method_follows_from_what_is_known(problem, method):
+    result = problem.solve({A: a_, b: b_})
+    assert result.method == method
+    assert result.success
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["SLSQP", "trust-constr", "COBYLA", "COBYQA", "L-BFGS-B", "TNC", "Nelder-Mead", "Powell"],
+)
+def test_methods_with_bounds(method):
+    result = squares([x >= 0]).solve({A: a_, b: b_}, method=method)
+    assert result.success
+    assert result.method == method
+    assert_close(result[x], scipy.optimize.nnls(a_, b_)[0], 1e-6)
+
+
+@pytest.mark.parametrize(
+    "method", ["BFGS", "CG", "newton-cg", "trust-ncg", "trust-exact", "trust-krylov", "slsqp"]
+)
+def test_methods_without_bounds(method):
+    result = squares().solve({A: a_, b: b_}, method=method)
+    assert_close(result[x], np.linalg.lstsq(a_, b_)[0], 1e-7)
+
+
+def test_compiled_code_serves_all_solves(monkeypatch):
+    from sympy_einsum.optimization import functions
+
+    calls = []
+    original = functions.lambdify
+    monkeypatch.setattr(functions, "lambdify", lambda *a: calls.append(a) or original(*a))
+    problem = squares([x >= 0, x.sum() <= 1, x @ x <= 2])
+    first = problem.solve({A: a_, b: b_})
+    count = len(calls)
+    assert count < 12
+    for rows in (5, 7, 9):
+        result = problem.solve({A: a_[:rows], b: b_[:rows]})
+        assert result.success
+    assert len(calls) == count
+    assert_close(result[x], first[x])
+
+
+def test_many_unknowns():
+    """Beyond dense Hessians: by products with them."""
+    f = ((x - c) ** 2).sum() / 2 + ((x[1:] - x[:-1]) ** 2).sum()
+    size, goal = 700, rng.standard_normal(700)
+    steps = np.diff(np.eye(size), axis=0)
+    matrix = np.eye(size) + 2 * steps.T @ steps
+    assert_close(se.Problem(f, x).solve({c: goal})[x], np.linalg.solve(matrix, goal), 1e-6)
+    problem = se.Problem(f, x, [sp.Eq(x.sum(), 1), x @ x <= 1000])
+    system = np.block([[matrix, np.ones((size, 1))], [np.ones((1, size)), np.zeros((1, 1))]])
+    expected = np.linalg.solve(system, [*goal, 1])
+    result = problem.solve({c: goal})
+    assert result.success, result.message
+    assert_close(result[x], expected[:-1], 1e-6)
+    assert_close(
+        np.asarray(result.multipliers[problem.constraints[0].relation]), expected[-1], 1e-5
+    )
+
+
+def test_values_by_name_of_any_kind():
+    expected = squares().solve({A: a_, b: b_})[x]
+    sparse = scipy.sparse.csr_array(a_)
+    assert_close(squares().solve({"A": sparse, "b": [*b_]}, {"x": (1, 2, 3, 4)})[x], expected)
+    assert_close(squares().solve({"A": sp.Matrix(a_), "b": sp.Array(b_)})["x"], expected)
+
+
+def test_data_decide_what_is_a_bound():
+    """A constraint with a parameter as a factor bounds entries, unless that is 0."""
+    problem = se.Problem(((x - 1) ** 2).sum(), x, [c * x <= 0.5])
+    result = problem.solve({c: [1.0, 2.0, -1.0]})
+    assert result.method == "L-BFGS-B"
+    assert_close(result[x], np.array([0.5, 0.25, 1]), 1e-7)
+    assert_close(result.multipliers[problem.constraints[0].relation], np.array([1, 0.75, 0]), 1e-6)
+    result = problem.solve({c: [1.0, 0.0, -1.0]})
+    assert result.method == "SLSQP"
+    assert_close(result[x], np.array([0.5, 1, 1]), 1e-7)
+
+
+def test_of_several_bounds_the_tightest_has_the_multiplier():
+    limits = [x >= 0, x >= 1, x >= -3]
+    result = se.Problem(x @ x, x, limits).solve({n: 2})
+    assert_close(result[x], np.ones(2))
+    assert [list(result.multipliers[limit]) for limit in limits] == [[0, 0], [2, 2], [0, 0]]
+
+
+def test_multipliers_are_prices():
+    """Of a unit more on the right side."""
+    limit = A @ x <= b
+    rows, right = np.abs(a_[:3]), np.full(3, 0.1)
+    for maximize, sign in ((False, -1), (True, 1)):
+        f = sign * (c @ x - x @ S @ x / 2)
+        problem = se.Problem(f, x, [limit], maximize=maximize)
+        result = problem.solve({S: s_, c: c_, A: rows, b: right})
+        prices = []
+        for shift in np.eye(3) * 1e-5:
+            ends = [problem.solve({S: s_, c: c_, A: rows, b: right + h}) for h in (shift, -shift)]
+            prices.append(sign * (ends[0].value - ends[1].value) / 2e-5)
+        assert_close(result.multipliers[limit], np.array(prices), 1e-5)
+
+
+def test_lengths_without_data():
+    assert_close(se.Problem(((x - 1) ** 2).sum(), x).solve({"n": 3})[x], np.ones(3))
+    assert_close(se.Problem(((x - 1) ** 2).sum(), x).solve(start={x: [0, 0]})[x], np.ones(2))
+    free = se.Problem((se.Ones(k).sum() - t) ** 2 + (x @ x), [x, t])
+    assert_close(np.asarray(free.solve({k: 5, n: 2})[t]), np.asarray(5.0))
+
+
+def test_a_start_of_some_variables():
+    p = se.Problem(((u - 1) ** 4).sum() + ((v + u) ** 2).sum(), [u, v])
+    result = p.solve(start={u: [5.0, 5.0]})
+    assert_close(result[v], -result[u], 1e-6)
+
+
+def test_constant_objective():
+    p = se.Problem(se.Ones(n).sum() * 0 + 3, x, [sp.Eq(x.sum(), 2), x >= 0])
+    result = p.solve({n: 3})
+    assert result.value == 3
+    assert_close(result[x].sum(), 2.0)
+
+
+# --- what comes back
+
+
+def test_progress():
+    seen = []
+    result = se.Problem((1 - pair[0]) ** 2 + 100 * (pair[1] - pair[0] ** 2) ** 2, pair).solve(
+        start={pair: [-1.2, 1]}, callback=seen.append
+    )
+    assert list(result.history) == seen
+    assert [iteration.number for iteration in seen] == [*range(1, result.iterations + 1)]
+    assert seen[-1].value < seen[0].value
+    assert all(a.seconds <= b.seconds for a, b in itertools.pairwise(seen))
+
+
+@pytest.mark.parametrize("limits", [[], [pair >= 0], [pair @ pair <= 1]])
+def test_the_callback_stops(limits):
+    f = (1 - pair[0]) ** 2 + 100 * (pair[1] - pair[0] ** 2) ** 2
+    result = se.Problem(f, pair, limits).solve(callback=lambda state: state.number == 3)
+    assert (result.iterations, result.success) == (3, False)
+    assert "callback" in result.message
+
+
+def test_results_print_as_tables():
+    result = squares([x >= 0]).solve({A: a_, b: b_})
+    lines = repr(result).splitlines()
+    assert lines[0].startswith(f"minimum {result.value:.9g}, L-BFGS-B, ")
+    assert lines[1].split()[:2] == ["x", "(4,)"]
+    assert lines[2].startswith("multiplier of x >= 0")
+    html = result._repr_html_()
+    assert html.count("<tr>") == 3
+    assert "x &gt;= 0" in html
+
+
+def test_results_are_plotted():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = se.Problem(pair[0], pair, [pair @ pair <= 1]).solve().plot()
+    assert [line.get_label() for line in axes.lines] == ["objective", "violation"]
+
+
+def test_formulas():
+    p = squares([A @ x <= b, x >= 0, sp.Eq(x.sum(), 1)])
+    first, second, third = p._multipliers
+    assert [str(symbol) for symbol in p._multipliers] == ["lambda_1", "lambda_2", "mu_1"]
+    expected = p.objective + first @ (A @ x - b) - second @ x + third * (x.sum() - 1)
+    assert se.equal(p.lagrangian, expected)
+    (slope,) = p.kkt.stationarity
+    assert se.equal(slope.lhs, 2 * A.T @ (A @ x - b) + A.T @ first - second + third)
+    assert p.to_latex().splitlines()[1:-1] == [
+        r"\min_{x} \quad & \left(A x - b\right)^{\top} \left(A x - b\right) \\",
+        r"\text{s.t.} \quad & A x \leq b \\",
+        r"& x \geq 0 \\",
+        r"& \mathbf{1}^{\top} x = 1",
+    ]
+    text = p.kkt._repr_latex_()
+    assert text.count("&") == 8
+    assert r"\lambda_{1} &\geq 0" in text
+
+
+def test_the_lagrangian_of_a_maximum_subtracts():
+    p = se.Problem(c @ x, x, [x @ x <= 1], maximize=True)
+    assert se.equal(p.lagrangian, c @ x - p._multipliers[0] * (x @ x - 1))
+
+
+# --- for those who call SciPy
+
+
+def test_scipy_arguments():
+    limits = [x >= 0, sp.Eq(x.sum(), 1), x @ S @ x <= 0.9]
+    p = se.Problem(se.exp(c @ x) + x @ S @ x, x, limits)
+    arguments = p.scipy({S: s_, c: c_}, {x: ZERO + 0.25})
+    assert list(arguments) == ["fun", "x0", "jac", "hess", "bounds", "constraints"]
+    point, own = np.array([0.1, 0.3, 0.2, 0.4]), np.eye(4) * 1e-6
+    slope = [(arguments["fun"](point + h) - arguments["fun"](point - h)) / 2e-6 for h in own]
+    assert_close(arguments["jac"](point), np.array(slope), 1e-6)
+    curve = [(arguments["jac"](point + h) - arguments["jac"](point - h)) / 2e-6 for h in own]
+    assert_close(arguments["hess"](point), np.array(curve), 1e-6)
+    found = scipy.optimize.minimize(
+        **arguments, method="trust-constr", options={"gtol": 1e-9, "xtol": 1e-12}
+    )
+    assert_close(found.x, p.solve({S: s_, c: c_})[x], 1e-4)
+
+
+def test_products_with_hessians():
+    p = se.Problem((x**4).sum(), x, [(x**3).sum() <= 1])
+    arguments = p.scipy({n: 600})
+    point, direction = rng.standard_normal(600), rng.standard_normal(600)
+    assert_close(arguments["hessp"](point, direction), 12 * point**2 * direction)
+    operator = arguments["constraints"][0].hess(point, np.array([2.0]))
+    assert_close(operator @ direction, 12 * point * direction)
+
+
+def test_packing():
+    U = se.TensorSymbol("U", m, k)
+    p = se.Problem((U**2).sum() + x @ x + t**2, [x, U, t])
+    vector = p.pack({x: [1, 2], "U": [[3, 4, 5], [6, 7, 8]], t: 9})
+    assert_close(vector, np.arange(1.0, 10))
+    back = p.unpack(vector)
+    assert_close(back[U], np.array([[3.0, 4, 5], [6, 7, 8]]))
+    assert_close(p.unpack(np.zeros(4), {n: 1, m: 2, "k": 1})[U], np.zeros((2, 1)))
+
+
+def test_problems_are_pickled():
+    import pickle
+
+    p = squares([x >= 0])
+    p.solve({A: a_, b: b_})
+    again = pickle.loads(pickle.dumps(p))
+    assert_close(again.solve({A: a_, b: b_})["x"], scipy.optimize.nnls(a_, b_)[0], 1e-6)
+
+
+# --- what goes wrong
+
+
+def message(call, kind=se.TensorError):
+    with pytest.raises(kind) as error:
+        call()
+    return str(error.value)
+
+
+def test_wrong_problems():
+    said = message(lambda: se.Problem(A @ x, x), se.ShapeError)
+    assert "shape (m,)" in said
+    assert "sum" in said
+    assert "occurs neither" in message(lambda: se.Problem(x @ x, [x, u]))
+    alike = se.TensorSymbol("x", 3)
+    assert "shape (n,)" in message(lambda: se.Problem(x @ x, alike))
+    assert "add it to parameters" in message(lambda: se.Problem(c @ x, x, parameters=[A]))
+    assert "one name" in message(lambda: se.Problem(x @ x + alike @ alike, [x, alike]))
+    X = se.TensorSymbol("X", n, n, symmetric=True)
+    assert "Y + Y.T" in message(lambda: se.Problem((X**2).sum(), X), se.UnsupportedError)
+    assert "constraint 2, False" in message(lambda: se.Problem(x @ x, x, [x >= 0, x == 1]))
+    assert "Eq(h, 0)" in message(lambda: se.Problem(x @ x, x, [sp.Ne(x.sum(), 0)]))
+    assert "no relation" in message(lambda: se.Problem(x @ x, x, [x]))
+    assert "never holds" in message(lambda: se.Problem(x @ x, x, [sp.false]))
+    assert "True or False" in message(lambda: se.Problem(x @ x, x, maximize="yes"))
+    assert "a variable is" in message(lambda: se.Problem(x @ x, [x[0]]))
+
+
+def test_what_always_holds_is_no_constraint():
+    positive = se.TensorSymbol("q", n, positive=True)
+    assert (
+        se.Problem(positive @ positive, positive, [positive >= 0]).constraints[0].left == positive
+    )
+    assert se.Problem(x @ x, x, [x >= x, sp.true]).constraints == []
+
+
+def test_wrong_data():
+    p = squares()
+    assert "parameter b, of shape (m,)" in message(lambda: p.solve({A: a_}))
+    assert "perhaps b is meant" in message(lambda: p.solve({A: a_, "bb": b_}))
+    said = message(lambda: p.solve({A: a_, b: b_[:3]}), se.ShapeError)
+    assert all(part in said for part in ("axis 0 of b", "9", "(3,)", "axis 0 of A"))
+    assert "2 axes" in message(lambda: p.solve({A: b_, b: b_}), se.ShapeError)
+    said = message(lambda: p.solve({A: a_, b: b_}, {x: [1.0, 2.0]}), se.ShapeError)
+    assert "axis 0 of x" in said
+    assert "entry (0, 1) is nan" in message(lambda: p.solve({A: [[1, np.nan]], b: [1]}))
+    assert "real numbers" in message(lambda: p.solve({A: a_ * 1j, b: b_}))
+    assert "real numbers" in message(lambda: p.solve({A: a_, b: "text"}))
+    assert "{'n': 10}" in message(lambda: se.Problem(x @ x, x).solve(), se.ShapeError)
+    assert "whole number" in message(lambda: se.Problem(x @ x, x).solve({n: 2.5}))
+    assert "dictionary" in message(lambda: p.solve([a_, b_]))
+    assert "another" not in message(lambda: p.solve({se.TensorSymbol("A", 2): a_}))
+    assert "4 entries" in message(lambda: p.unpack([1.0], {A: a_}), se.ShapeError)
+
+
+def test_wrong_methods():
+    p = squares([x >= 0])
+    data = {A: a_, b: b_}
+    said = message(lambda: p.solve(data, method="SLQP"), se.UnsupportedError)
+    assert "perhaps 'SLSQP'" in said
+    said = message(lambda: p.solve(data, method="BFGS"), se.UnsupportedError)
+    assert "has bounds" in said
+    assert "L-BFGS-B" in said
+    for method in ("lstsq", "least-squares", "linprog"):
+        message(lambda method=method: p.solve(data, method=method), se.UnsupportedError)
+    p = squares([x.sum() <= 1])
+    assert "other than bounds" in message(lambda: p.solve(data, method="TNC"))
+    assert "tolerance" in message(lambda: p.solve(data, tolerance=0))
+    assert "function" in message(lambda: p.solve(data, callback=3))
+
+
+def test_starts_outside_the_domain():
+    p = se.Problem(x.sum() - se.log(b - A @ x).sum(), x)
+    said = message(lambda: p.solve({A: np.eye(2), b: [1.0, 1.0]}, {x: [0.0, 3.0]}))
+    assert "start" in said
+    assert "log(b - A @ x) is nan at entry (1,), where b - A @ x is -2" in said
+    empty = se.Problem(-se.log(x).sum() - se.log(-x).sum(), x)
+    assert "any of the starts" in message(lambda: empty.solve({n: 2}))
+
+
+UNBOUNDED = {
+    "linear": se.Problem(c @ x, x),
+    "linear program": se.Problem(c @ x, x, [x.sum() <= 5]),
+    "concave": se.Problem(-(x @ x) + c @ x, x),
+    "exponential": se.Problem(-se.exp(x - c).sum(), x),
+    "with bounds": se.Problem(-((x - c) ** 2).sum(), x, [x >= 0]),
+    "maximum": se.Problem((x - c) @ x, x, maximize=True),
+}
+
+
+@pytest.mark.parametrize("problem", UNBOUNDED.values(), ids=UNBOUNDED)
+def test_unbounded(problem):
+    result = problem.solve({c: [1.0, 2.0]})
+    assert not result.success
+    assert "unbounded" in result.message
+    assert "x[" in result.message
+    assert "no optimum" in repr(result)
+
+
+INFEASIBLE = {
+    "linear program": se.Problem(c @ x, x, [x.sum() >= 5, x >= 0, x <= 1]),
+    "quadratic": se.Problem(x @ x, x, [x.sum() >= 5, x >= 0, x <= 1]),
+    "curved": se.Problem(c @ x, x, [x.sum() >= 5, x @ x <= 1]),
+    "equation": se.Problem(x @ x, x, [sp.Eq(x @ x, c[0] - 2)]),
+}
+
+
+@pytest.mark.parametrize("problem", INFEASIBLE.values(), ids=INFEASIBLE)
+def test_infeasible(problem):
+    result = problem.solve({c: [1.0, 2.0], n: 2} if c in problem.parameters else {n: 2})
+    assert not result.success
+    assert "is violated by" in result.message
+    assert any(str(constraint) in result.message for constraint in problem.constraints)
+
+
+def test_kinks_are_told():
+    result = se.Problem(se.Abs(x - c).sum() + x.sum() ** 2 / 100, x).solve({c: [1.0, -1.0]})
+    assert result.success or "kinks" in result.message
+
+
+def test_scipy_is_loaded_when_it_is_needed():
+    code = (
+        "import sys, sympy_einsum as se\n"
+        "x = se.TensorSymbol('x', 3)\n"
+        "p = se.Problem(((x - 1)**2).sum(), x, [x >= 0])\n"
+        "p.lagrangian, p.kkt, p.to_latex()\n"
+        "print('scipy.optimize' in sys.modules)\n"
+        "p.solve()\n"
+        "print('scipy.optimize' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "True"]
