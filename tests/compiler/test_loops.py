@@ -414,3 +414,23 @@ def test_kernels_copy_rows_entry_by_entry():
     rows = [own for own in targets if own.startswith("r") and own.count(",") < 2]
     assert targets
     assert not rows
+
+
+def test_loops_of_jax_are_compiled_once(monkeypatch):
+    """Outside of jit too: their functions stand above the one that is called."""
+    jax = pytest.importorskip("jax")
+    W, X, h = se.TensorSymbol("W", n, n), se.TensorSymbol("X", T, n), se.TensorSymbol("h", n)
+    last, _ = se.scan(lambda c, x: (se.tanh(W @ c + n * x), None), h, X)
+    exprs = [last, se.gradient(last.sum(), W)]
+    f, plain = (se.lambdify([W, X, h], exprs, backend=own) for own in ("jax", "numpy"))
+    traced = []
+    scan = jax.lax.scan
+    monkeypatch.setattr(jax.lax, "scan", lambda *given: traced.append(1) or scan(*given))
+    rng = np.random.default_rng(0)
+    counts = []
+    for steps in (4, 4, 7, 7, 4):
+        given = rng.standard_normal((3, 3)), rng.standard_normal((steps, 3)), rng.standard_normal(3)
+        for one, other in zip(f(*given), plain(*given), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+        counts.append(len(traced))
+    assert counts == [2, 2, 4, 4, 4]

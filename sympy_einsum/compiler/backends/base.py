@@ -91,6 +91,8 @@ class Backend(Library):
     is_read_back: bool = False
     # The functions that a caller gives for unknown ones.
     functions: GivenFunctions = GivenFunctions()
+    # The functions of loops that stand above the one that is written.
+    loops_above: Sequence[ast.stmt] = ()
     # The spelling of zeros and ones.
     zero: ClassVar[str] = "0"
     one: ClassVar[str] = "1"
@@ -113,7 +115,7 @@ class Backend(Library):
 
     def functions_above(self) -> list[ast.stmt]:
         """Return further functions, to be put above the one that is written."""
-        return []
+        return [*self.loops_above]
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
         """Return the statements that a function starts with, given the variables that it uses and

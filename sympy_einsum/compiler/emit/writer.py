@@ -43,7 +43,7 @@ from ..ir.scans import ScanBody
 from ..ir.solutions import EquationBody, solutions_refused
 from ..ir.types import deciding_type, doubles, type_sources
 from ..passes.in_place import overwritten
-from ..passes.loop_functions import free_prefix, ignoring, loop_function
+from ..passes.loop_functions import compiled_once, free_prefix, ignoring, loop_function
 from ..passes.registers import Assignment, with_fewer_names
 from ..passes.row_blocks import RowBlocks
 from .kernels import KernelText
@@ -85,6 +85,8 @@ class Writer:
         self.careful = careful
         self.constants: dict[str, object] = {}
         self._codes: list[Code] = []
+        # For loops that stand above the function, the variables of this one that they use.
+        self._outer: dict[int, list[str]] = {}
         # The values known to be float64, for the backend that makes use of it.
         self._doubles = doubles(plan.instructions) if backend.is_of_doubles else ()
         # Scalar code is lowered once, with places for its operands.
@@ -135,7 +137,7 @@ class Writer:
                 self._codes.append(target)
                 continue
             if op == "loop":
-                steps.append(self._loop(number, params[0]))
+                steps += self._loop(number, params[0])
             if op == "solution":
                 steps.append(self._equation(number, params[0]))
             over, code = self._select(number, op, inputs, params)
@@ -251,7 +253,8 @@ class Writer:
         if OPS[op].is_typed:
             params = (*params, self._type(inputs))
         if op == "loop":
-            return "", self.backend.loop(operands, self._function_name(number))
+            outer = map(name, self._outer.get(number, ()))
+            return "", self.backend.loop([*operands, *outer], self._function_name(number))
         if op == "solution":
             return "", self.backend.solution(operands, name(self._function_name(number)))
         if op == "slice":
@@ -281,13 +284,20 @@ class Writer:
         """A beginning of names that no other name has."""
         return free_prefix([*self.names.values(), self.prefix])
 
-    def _loop(self, number: int, body: ScanBody) -> Assignment:
-        """The function of a loop."""
+    def _loop(self, number: int, body: ScanBody) -> list[Assignment]:
+        """The function of a loop; none if it stands above the function that is written, where the
+        variables of this one are further arguments."""
+        own = self._function_name(number)
         tree = loop_function(
-            *(body, self._function_name(number), self.inner_prefix, self.backend, self._size),
-            self._body_of_loop,
+            *(body, own, self.inner_prefix, self.backend, self._size), self._body_of_loop
         )
-        return self._assignment("", tree, None, number)
+        if self.prefix == "t" and self.backend.loops == "scanned":
+            outer = sorted({*self.names.values(), "dtype"}.intersection(names_in(tree)))
+            self._outer[number] = outer
+            above = self.backend.loops_above
+            self.backend.loops_above = [*above, *compiled_once(tree, outer)]
+            return []
+        return [self._assignment("", tree, None, number)]
 
     def _equation(self, number: int, body: EquationBody) -> Assignment:
         """The function of an equation: F and its Jacobian at an unknown."""
@@ -511,6 +521,7 @@ def function_body(
     says, or nowhere, in loops either; a careful one computes with the library's numbers, for which
     division by zero is no error. With ``rows`` many rows are processed in blocks."""
     backend = signature.backend
+    backend.loops_above = ()
     writer = Writer(
         *(plan, signature.names, backend),
         reuse=reuse,

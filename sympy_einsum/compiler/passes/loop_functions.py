@@ -11,7 +11,18 @@ from sympy import Expr
 
 from ...core import UnsupportedError
 from ...expressions import LAST, VALUES, Operand, StepIndex, shape_of
-from ..ir.code import Code, assigned, call, constant, dotted, function, name, quote, subscript
+from ..ir.code import (
+    Code,
+    assigned,
+    call,
+    constant,
+    dotted,
+    function,
+    name,
+    quote,
+    subscript,
+    with_keywords,
+)
 from ..ir.loops import Allocate
 from ..ir.plans import origin
 from ..ir.scans import ScanBody
@@ -361,3 +372,13 @@ def loop_function(
         f"backend {backend.name!r} has no loops; use another one, or write the steps out with "
         "unroll"
     )
+
+
+def compiled_once(tree: Any, outer: Sequence[str]) -> list[ast.stmt]:
+    """Return the function of a loop as JAX compiles it once for all calls, with the lengths and the
+    type that it uses as further arguments."""
+    tree.args.args += [ast.arg(own) for own in outer]
+    jitted = call("jax.jit", name(tree.name))
+    if outer:
+        jitted = with_keywords(jitted, static_argnames=as_tuple([*map(constant, outer)]))
+    return [tree, assigned(name(tree.name), jitted)]
