@@ -72,7 +72,7 @@ class _Pattern:
         found = [_entries(rows, columns, given, *term[1:]) for term in terms]
         i = np.concatenate([np.empty(0, np.int64), *[own[0] for own in found]])
         j = np.concatenate([np.empty(0, np.int64), *[own[1] for own in found]])
-        order = np.lexsort((j, i))
+        order = _order(i, j, self.shape)
         i, j = i[order], j[order]
         is_first = np.ones(len(i), bool)
         is_first[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
@@ -121,7 +121,7 @@ class _Target:
     ):
         self.xp = xp
         self.lengths = lengths
-        is_unique = len(np.unique(slots)) == len(slots)
+        is_unique = not len(slots) or np.bincount(slots).max() == 1
         self.is_unique = is_unique
         self.is_assigned = is_unique and not is_written[slots].any()
         self.first = int(slots[0]) if len(slots) else 0
@@ -150,6 +150,14 @@ class _Target:
             data[self.slots] += values
         else:
             self.xp.add.at(data, self.slots, values)
+
+
+def _order(i: np.ndarray, j: np.ndarray, shape: Lengths) -> np.ndarray:
+    """Return the numbers of entries by rows, then columns."""
+    rows, columns = shape
+    if rows * columns < 2**63:  # one sort, of runs that are mostly sorted already
+        return np.argsort(i * columns + j, kind="stable")
+    return np.lexsort((j, i))
 
 
 def _from_start(positions: np.ndarray, length: int) -> np.ndarray:
