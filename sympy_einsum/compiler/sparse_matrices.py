@@ -79,7 +79,7 @@ def sparse_matrix(expr: Operand, variables: Sequence[Operand]) -> SparseMatrix |
     is_gradient = order in fitting
     if order < 2 or (is_gradient and not counts):
         return None
-    terms, dense = sparse_terms(expr)
+    terms, dense = ([], []) if 0 in shape else sparse_terms(expr)
     if dense and (is_gradient or not counts):
         return None
     if dense:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from sympy import Expr, Integer, S
 
 from ..core import Shape, tuning
-from ..expressions import OneHot, Operand, Positions, TensorExpr, Triangle, contract_part
+from ..expressions import OneHot, Operand, Positions, Selection, TensorExpr, Triangle, contract_part
 from .labelled_terms import Labelled, Labels, Merged, split_factor
 
 
@@ -38,20 +38,40 @@ class GatheredPlace:
 Place: TypeAlias = "int | AffinePlace | GatheredPlace"
 
 
+@dataclass(frozen=True)
+class InverseSlice:
+    """The inverse of a slice of neighbours: its index by the position, where this is in it."""
+
+    slice: Selection
+
+    @property
+    def start(self) -> Expr:
+        """The index at the position 0."""
+        return -self.slice.step * self.slice.start
+
+    @property
+    def steps(self) -> Shape:
+        """The step from a position to the next."""
+        return (self.slice.step,)
+
+    def above(self, position: Place) -> list[tuple[Place, Expr, Place]]:
+        """Return the conditions on positions; all are in a reversal."""
+        start, end = self.slice.start, self.slice.start + self.slice.step * (self.slice.count - 1)
+        low, high = (start, end) if self.slice.step is S.One else (end, start)
+        if self.slice.is_flip:
+            return []
+        ends = AffinePlace(low, ()), AffinePlace(high, ())
+        return [(ends[0], S.Zero, position), (position, S.Zero, ends[1])]
+
+
 # A selector and the labels of its axes, of which it determines the last.
-Selector: TypeAlias = tuple[TensorExpr, Labels]
+Selector: TypeAlias = "tuple[TensorExpr | InverseSlice, Labels]"
 # What determines the position that a label stands for: a selector with its labels, or a reshape.
 Source: TypeAlias = "Selector | Merged"
 
 
 def _labels_of(source: Source) -> Sequence[int]:
     return source.labels if isinstance(source, Merged) else source[1][:-1]
-
-
-def _directions(tensor: TensorExpr, labels: Labels) -> list[Labels]:
-    """Return the labels of a selector, and for a reversal these reversed."""
-    is_flip = isinstance(tensor, Positions) and tensor.is_flip
-    return [labels, labels[::-1]] if is_flip else [labels]
 
 
 class EntryPositions:
@@ -69,14 +89,19 @@ class EntryPositions:
         self.term = term
         self.sources: dict[int, Source] = dict(term.merged)
         self.factors = [split_factor(own, term) for own in term.factors]
-        self.selectors = [
-            (tensor, own)
+        self.selectors: list[Selector] = [
+            (tensor, labels)
             for tensor, labels in self.factors
             if isinstance(tensor, (Positions, OneHot)) and labels[-1] not in labels[:-1]
-            for own in _directions(tensor, labels)
         ]
-        # A reversal determines either of its axes, other selectors only the last.
-        self.selectors.sort(key=lambda own: isinstance(own[0], Positions) and own[0].is_flip)
+        # Slices last: their indices may be determined by a position that others determine.
+        self.selectors.sort(key=lambda own: isinstance(own[0], Selection))
+        self.sliced = {labels[-1] for own, labels in self.selectors if isinstance(own, Selection)}
+        self.selectors += [
+            (InverseSlice(tensor), labels[::-1])
+            for tensor, labels in self.selectors
+            if isinstance(tensor, Selection) and tensor.step in (S.One, S.NegativeOne)
+        ]
         self.is_sparse = False
         axes = self._choose()
         if axes is None or self._needs_merged():
@@ -139,7 +164,11 @@ class EntryPositions:
                 continue
             new = frozenset(needed).difference(self.kept)
             is_slice = isinstance(tensor, Positions) and len(others) == 1
-            if not new or (is_slice and label not in self.kept):
+            is_inverse = isinstance(tensor, InverseSlice)
+            if is_inverse and (label not in self.kept or others[0] not in self.sources):
+                continue
+            is_gather_of_slice = isinstance(tensor, OneHot) and label in self.sliced
+            if not new or (label not in self.kept and (is_slice or is_gather_of_slice)):
                 return [selector]
             if label in self.kept:
                 groups.setdefault(new, {}).setdefault(label, selector)
@@ -153,7 +182,10 @@ class EntryPositions:
 
     def _pays(self, new: Collection[int], group: Mapping[int, Selector]) -> bool:
         """Tell whether labels, as axes of entries, are better than those that are determined by
-        them: by far, or for slices, or where one depends on an axis of entries too."""
+        them: fewer, or shorter by far, or for slices, or where one depends on an axis of entries
+        too."""
+        if len(new) < len(group):
+            return True
         before, after = [
             prod([self._nominal(label) for label in labels]) for labels in (group, new)
         ]
@@ -182,7 +214,8 @@ class EntryPositions:
             for tensor, own in placed:
                 known = [labels for _, labels in self.rest if own[-1] in labels]
                 if len(known) == 1 and known[0] in (own, own[::-1]):
-                    self.rest.remove((tensor, known[0]))
+                    factor = tensor.slice if isinstance(tensor, InverseSlice) else tensor
+                    self.rest.remove((factor, known[0]))
                     is_changed = True
         return any(not self.term.merged.keys().isdisjoint(labels) for _, labels in self.rest)
 
@@ -198,7 +231,7 @@ class EntryPositions:
         tensor = source[0]
         if isinstance(tensor, OneHot):
             return GatheredPlace(tensor.indices, tuple(places), tensor.length)
-        assert isinstance(tensor, Positions)
+        assert isinstance(tensor, (Positions, InverseSlice))
         if tensor.start is S.Zero and tensor.steps == (S.One,):
             return places[0]
         return AffinePlace(tensor.start, tuple(zip(tensor.steps, places, strict=True)))
@@ -208,14 +241,16 @@ class EntryPositions:
         return tuple(map(self._place, self.term.output))
 
     def above(self) -> tuple[tuple[Place, Expr, Place], ...]:
-        """Return the conditions of triangles on the positions."""
-        return tuple(
-            [
-                (self._place(i), tensor.offset, self._place(j))
-                for tensor, (i, j) in self.triangles
-                if isinstance(tensor, Triangle)
-            ]
-        )
+        """Return the conditions of triangles and inverse slices on the positions."""
+        found = [
+            (self._place(i), tensor.offset, self._place(j))
+            for tensor, (i, j) in self.triangles
+            if isinstance(tensor, Triangle)
+        ]
+        for source in self.sources.values():
+            if not isinstance(source, Merged) and isinstance(source[0], InverseSlice):
+                found += source[0].above(self._place(source[1][0]))
+        return tuple(found)
 
     def lengths(self) -> Shape:
         """Return the lengths of the axes of entries."""

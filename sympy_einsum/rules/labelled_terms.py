@@ -80,6 +80,11 @@ class Labelled:
         """Return the same with slices of dense factors in place of these, and each other slice
         once, since it has zeros and ones."""
         factors, lengths = list(self.factors), dict(self.lengths)
+        used = {
+            *self.output,
+            *self.merged,
+            *[i for own in self.merged.values() for i in own.labels],
+        }
         for own in dict.fromkeys(self.factors):
             if not isinstance(own[0], Selection):
                 continue
@@ -89,7 +94,7 @@ class Labelled:
             others = [k for k, (_, labels) in enumerate(factors) if position in labels]
             others.remove(factors.index(own))
             is_dense = not any(isinstance(factors[k][0], PATTERNS) for k in others)
-            if position in self.output or not others or not is_dense:
+            if position in used or not others or not is_dense:
                 continue
             for k in others:
                 tensor, labels = factors[k]

@@ -276,6 +276,15 @@ def test_sums_over_neighbours():
     assert abs(H - H.T).max() < 1e-12
 
 
+@pytest.mark.parametrize("part", [slice(1, None), slice(2, -1), slice(None, 1, -1), slice(1, 1)])
+def test_columns_that_are_left_out(part):
+    y = x[p] * x[q] ** 2
+    values = rng.normal(size=5), np.array([0, 3, 1, 1, -1]), np.array([1, 2, 2, 4, 0])
+    compared([x, p, q], se.jacobian(y, x)[:, part], *values, sparse=x[part])
+    compared([x, p, q], se.hessian(y.sum(), x)[part, part], *values, sparse=x[part])
+    compared([x, p, q], se.jacobian(y, x)[1:4, part], *values, sparse=x[part])
+
+
 def test_kronecker_products_and_one_hots():
     B = se.TensorSymbol("B", k, k)
     found = compared([B, n], se.einsum("ij,ab->iajb", se.Delta(n), B), rng.normal(size=(3, 3)), 4)

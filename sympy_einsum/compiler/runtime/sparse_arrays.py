@@ -189,15 +189,17 @@ def _entries(
     all."""
     grid = np.ogrid[tuple([slice(n) for n in lengths])] if lengths else ()
     found = places(*grid, *positions)
+    selected = None
+    if condition is not None:
+        selected = np.flatnonzero(np.broadcast_to(condition(*grid, *positions), lengths))
+        found = [np.broadcast_to(place, lengths).ravel()[selected] for place in found]
+        lengths = (len(selected),)
     if 0 not in lengths:
         for place, n in zip(found, (*rows, *columns), strict=True):
             if np.min(place) < 0 or np.max(place) >= n:
                 raise _outside(np.max(place), n)
     i, j = _flat(found[: len(rows)], rows, lengths), _flat(found[len(rows) :], columns, lengths)
-    if condition is None:
-        return i, j, None
-    selected = np.flatnonzero(np.broadcast_to(condition(*grid, *positions), lengths))
-    return i[selected], j[selected], selected
+    return i, j, selected
 
 
 def _flat(places: Sequence[Any], shape: Lengths, lengths: Lengths) -> np.ndarray:
