@@ -289,6 +289,9 @@ MAX_DECIMAL_BITS = 2000
 # Sets of axis lengths whose plans are remembered, and plans for other lengths that a program keeps.
 MAX_VARIANTS = 1000
 MAX_PLANS = 16
+# Patterns of a sparse matrix that are remembered, with their positions: each is as large as some
+# arrays of its entries.
+MAX_PATTERNS = 4
 # Kernels kept on disk, of about 150 KB each.
 MAX_KEPT_KERNELS = 500
 

@@ -352,6 +352,14 @@ def test_names_of_arguments_are_kept_apart():
     assert [f(np.ones(4), start, 1).indices[0] for start in (1, 2, 1)] == [1, 2, 1]
 
 
+def test_arguments_choose_the_library():
+    f = se.lambdify([x, p], se.jacobian(x[p] ** 2, x), "auto", sparse=True)
+    assert isinstance(f(np.ones(3), np.array([1, 1])), scipy.sparse.csr_array)
+    torch = pytest.importorskip("torch")
+    with pytest.raises(se.UnsupportedError, match="'torch' makes no sparse matrices"):
+        f(torch.ones(3), torch.tensor([1, 1]))
+
+
 def test_cupy_gets_the_same_text():
     pytest.importorskip("cupyx.scipy.sparse")
     f = se.lambdify([x, p], se.jacobian(x[p] ** 2, x), "cupy", sparse=True)

@@ -24,7 +24,8 @@ class SparseMatrices:
     def __init__(self, library: str, module: str, matrix: str):
         self._xp = import_module(library)
         self._matrix = getattr(import_module(module), matrix)
-        self._plans: dict[Any, list[_Pattern]] = {}
+        # By the code of positions, the latest patterns with the lengths that they were planned for.
+        self._plans: dict[Any, list[tuple[Any, _Pattern]]] = {}
 
     def __call__(
         self,
@@ -37,17 +38,16 @@ class SparseMatrices:
         functions that give their positions and the condition on these."""
         functions = [function for term in terms for function in term[2:]]
         captured = [index(cell.cell_contents) for f in functions for cell in f.__closure__ or ()]
-        lengths = [term[1] for term in terms]
-        key = rows, columns, *lengths, *[f.__code__ for f in functions], *captured
+        lengths = rows, columns, [term[1] for term in terms], captured
         arrays = [array for array, _ in positions]
-        known = self._plans.setdefault(key, [])
-        pattern = next((own for own in known if own.fits(arrays)), None)
+        known = self._plans.setdefault(tuple([f.__code__ for f in functions]), [])
+        pattern = next(
+            (own for planned, own in known if planned == lengths and own.fits(arrays)), None
+        )
         if pattern is None:
             pattern = _Pattern(self._xp, rows, columns, positions, terms)
-            del known[tuning.MAX_PLANS - 1 :]
-            known.insert(0, pattern)
-        if len(self._plans) > tuning.MAX_VARIANTS:
-            self._plans.clear()
+            del known[tuning.MAX_PATTERNS - 1 :]
+            known.insert(0, (lengths, pattern))
         data = pattern.data([term[0] for term in terms])
         indices, starts = pattern.indices.copy(), pattern.starts.copy()
         return self._matrix((data, indices, starts), shape=pattern.shape)
@@ -102,6 +102,8 @@ class _Pattern:
         kind = np.dtype(float)
         if any(hasattr(own, "dtype") for own in entries):
             kind = self.xp.result_type(*entries)
+        if kind.kind not in "fc" and self.xp is not np:  # CuPy has no sparse matrices of integers
+            kind = np.dtype(float)
         data = self.xp.zeros(self.size, kind)
         for target, own in zip(self.targets, entries, strict=True):
             target.write(data, own)

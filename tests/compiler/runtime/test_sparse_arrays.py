@@ -62,6 +62,14 @@ def test_patterns_are_planned_once(sparse):
     assert calls == [2, 2, 3]
 
 
+def test_few_patterns_are_kept(sparse):
+    places = lambda i, p: (i, p[i])  # noqa: E731
+    for count in range(20):
+        sparse((count,), (1,), [(np.zeros(count, int), 1)], [(1.0, (count,), places)])
+    (known,) = sparse._plans.values()
+    assert len(known) <= 4
+
+
 def at(sparse, start):
     return sparse((1,), (3,), [], [(5, (1,), lambda i: (i, i + start))])
 
