@@ -414,6 +414,9 @@ NEAR_ACTIVE = 1e-4
 # up to which they do where a method says that it has converged.
 OPTIMAL = 100
 NEARLY_OPTIMAL = 10_000
+# Saddle points that are left one after the other, and the relative length of the step.
+MAX_SADDLES = 5
+SADDLE_STEP = 0.1
 # Relative difference of an affine constraint from bounds that are found by probes.
 SAME_PROBE = 1e-9
 # Value below whose negative an objective counts as unbounded, and an entry that tells which of a

@@ -164,13 +164,15 @@ class Bounds:
 
     def add(self, factors: np.ndarray, places: np.ndarray, rest: np.ndarray, first: int) -> None:
         """Add the bounds factors*x[places] + rest <= 0."""
-        rows = enumerate(zip(factors, places, -rest / factors, strict=True), start=first)
-        for owner, (factor, place, bound) in rows:
-            side = "upper" if factor > 0 else "lower"
+        bounds, owners = -rest / factors, first + np.arange(len(rest))
+        for side, sign in (("lower", -1), ("upper", 1)):
             ends = getattr(self, side)
-            if bound < ends[place] if factor > 0 else bound > ends[place]:
-                ends[place] = bound
-                self.owners[side][place], self.scales[side][place] = owner, abs(factor)
+            own = np.flatnonzero((sign * factors > 0) & (sign * (bounds - ends[places]) < 0))
+            # Of those on one entry the tightest comes last, which is the one that stays.
+            own = own[np.argsort(-sign * bounds[own], kind="stable")]
+            ends[places[own]] = bounds[own]
+            self.owners[side][places[own]] = owners[own]
+            self.scales[side][places[own]] = np.abs(factors[own])
 
     def add_multipliers(self, found: np.ndarray, entries: np.ndarray) -> None:
         """Write multipliers of bounds to their places among the entries of all constraints."""

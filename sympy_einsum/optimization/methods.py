@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -143,9 +143,14 @@ def _constraint_hessian(instance: Instance, small: bool) -> Callable[..., Any]:
     return product
 
 
-def _by_minimize(name: str, second: bool = False, **options: float) -> Callable[..., Outcome]:
+def _by_minimize(
+    name: str,
+    second: bool = False,
+    more: Mapping[str, float] | None = None,
+    **options: float,
+) -> Callable[..., Outcome]:
     """Return the run of a method of ``scipy.optimize.minimize``; options are factors of the
-    tolerance, ``second`` is whether it takes second derivatives."""
+    tolerance, ``more`` are others, ``second`` is whether it takes second derivatives."""
 
     def run(instance: Instance, start: np.ndarray, tolerance: float, record: Recorder) -> Outcome:
         arguments = minimize_arguments(instance, start)
@@ -160,6 +165,7 @@ def _by_minimize(name: str, second: bool = False, **options: float) -> Callable[
                 "maxiter": tuning.MAX_SOLVER_ITERATIONS,
                 **{option: factor * tolerance for option, factor in options.items()},
                 **_MORE_OPTIONS.get(name, {}),
+                **(more or {}),
             },
             **arguments,
         )
@@ -167,6 +173,23 @@ def _by_minimize(name: str, second: bool = False, **options: float) -> Callable[
         return Outcome(vector, bool(found.success), message, int(found.get("nit", 0)))
 
     return run
+
+
+def _solve_by_barriers(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
+) -> Outcome:
+    """Run SciPy's interior-point method, which may end before its barrier is low: then again, from
+    there, with a lower one."""
+    iterations = 0
+    outcome = Outcome(start, False, "", 0)
+    for barrier in (0.1, 1e-3, 1e-5, tolerance):
+        options = {"initial_barrier_parameter": barrier, "initial_barrier_tolerance": barrier}
+        run = _by_minimize("trust-constr", second=True, more=options, **_BARRIER)
+        outcome = run(instance, outcome.vector, tolerance, record)
+        iterations += outcome.iterations
+        if instance.equations.all() and not instance.bounds.are_some:
+            break
+    return outcome._replace(iterations=iterations)
 
 
 def _solve_squares(
@@ -259,6 +282,7 @@ def _relaxed(
     return (upper, right, equal, values), len(rows) + 2 * len(own)
 
 
+_BARRIER = {"gtol": 1.0, "xtol": 1e-4, "barrier_tol": 1.0}
 _MORE_OPTIONS: dict[str, dict[str, float]] = {
     "L-BFGS-B": {"maxfun": np.inf, "maxls": 50, "ftol": 0},
     "TNC": {"maxfun": 10**6, "ftol": 0},
@@ -273,11 +297,7 @@ METHODS = {
     "least-squares": Method(_fit, bounds=True, squares=True),
     "linprog": Method(_solve_linear, bounds=True, constraints=True, linear=True),
     "SLSQP": Method(_by_minimize("SLSQP", ftol=1e-4), bounds=True, constraints=True),
-    "trust-constr": Method(
-        _by_minimize("trust-constr", second=True, gtol=1, xtol=1e-4, barrier_tol=1),
-        bounds=True,
-        constraints=True,
-    ),
+    "trust-constr": Method(_solve_by_barriers, bounds=True, constraints=True),
     "COBYLA": Method(_by_minimize("COBYLA", tol=1), bounds=True, constraints=True),
     "COBYQA": Method(_by_minimize("COBYQA", final_tr_radius=1), bounds=True, constraints=True),
     "L-BFGS-B": Method(_by_minimize("L-BFGS-B", gtol=1), bounds=True),

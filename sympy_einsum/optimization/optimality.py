@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -111,10 +112,49 @@ def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.nda
             if trial is None:
                 break
             found = conditions_at(instance, trial, near).residual
-            if not found < best:
+            value = instance.value(vector)
+            # Newton's method may lead to a maximum, from afar.
+            if not found < best or instance.value(trial) > value + near * (1 + abs(value)):
                 break
             vector, best = trial, found
     return vector
+
+
+def falling_direction(instance: Instance, vector: np.ndarray) -> np.ndarray | None:
+    """Return a direction along all active constraints in which the Lagrangian curves downwards, or
+    None where there is none, as at a minimum, or there are too many unknowns to tell."""
+    gaps, rows = instance.constraints(vector)
+    if not 0 < len(vector) + len(gaps) <= tuning.MAX_DENSE_HESSIAN:
+        return None
+    active = active_at(instance, vector, gaps, tuning.NEAR_ACTIVE)
+    free = ~(active.lower | active.upper)
+    matrix = _lagrangian_hessian(
+        instance, vector, conditions_at(instance, vector, tuning.NEAR_ACTIVE)
+    )[np.ix_(free, free)]
+    own = rows[active.general][:, free]
+    if not (free.any() and np.isfinite(matrix).all() and np.isfinite(own).all()):
+        return None
+    tangents = np.eye(int(free.sum()))
+    if len(own):
+        _, sizes, turned = np.linalg.svd(own)
+        rank = int((sizes > tuning.NEAR_ACTIVE * sizes.max(initial=0)).sum())
+        tangents = turned[rank:].T
+    curvatures, directions = np.linalg.eigh(tangents.T @ matrix @ tangents)
+    scale = np.abs(matrix).max(initial=0)
+    if not len(curvatures) or curvatures[0] >= -tuning.NEAR_ACTIVE * scale:
+        return None
+    found = np.zeros(len(vector))
+    found[free] = tangents @ directions[:, 0]
+    return found
+
+
+def _lagrangian_hessian(instance: Instance, vector: np.ndarray, current: Conditions) -> np.ndarray:
+    matrix = instance.hessian(vector)
+    if not instance.curved:
+        return matrix
+    count = sum(prod(instance.gap_shapes[k]) for k in instance.curved)
+    weights = current.general[len(current.general) - count :]
+    return matrix + instance.constraint_hessian(vector, weights)
 
 
 def _newton_step(instance: Instance, vector: np.ndarray, near: float) -> np.ndarray | None:
@@ -122,10 +162,7 @@ def _newton_step(instance: Instance, vector: np.ndarray, near: float) -> np.ndar
     current = conditions_at(instance, vector, near)
     active = active_at(instance, vector, gaps, near)
     kept = instance.equations | (active.general & (current.general > 0))
-    matrix = instance.hessian(vector)
-    if instance.curved:
-        curved = current.general[len(gaps) - _curved_count(instance) :]
-        matrix = matrix + instance.constraint_hessian(vector, curved)
+    matrix = _lagrangian_hessian(instance, vector, current)
     start = instance.bounds.inside(vector)
     at_bound = (active.lower & (current.bounds > 0)) | (active.upper & (current.bounds < 0))
     start = np.where(active.lower & at_bound, instance.bounds.lower, start)
@@ -143,7 +180,3 @@ def _newton_step(instance: Instance, vector: np.ndarray, near: float) -> np.ndar
     trial = start.copy()
     trial[free] += step
     return instance.bounds.inside(trial)
-
-
-def _curved_count(instance: Instance) -> int:
-    return int(sum(np.prod(instance.gap_shapes[k], dtype=int) for k in instance.curved))

@@ -13,7 +13,7 @@ from ..core import tuning
 from .diagnosis import unbounded, violated
 from .functions import Instance, Unbounded
 from .methods import METHODS, Outcome
-from .optimality import Conditions, conditions_at, polished
+from .optimality import Conditions, conditions_at, falling_direction, polished
 from .relations import Constraint
 from .results import Iteration
 
@@ -101,8 +101,7 @@ def run(
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 # Of SciPy's, on steps that it corrects.
                 warnings.simplefilter("ignore")
-                outcome = METHODS[name].run(instance, start, tolerance, progress)
-                end = _judged(instance, outcome, name, tolerance, constraints)
+                end = _end_of(instance, start, name, tolerance, progress, constraints)
         except Unbounded as found:
             (vector,) = found.args
             falls = "falls" if progress.sign > 0 else "grows"
@@ -118,6 +117,28 @@ def run(
             break
     assert best is not None
     return best
+
+
+def _end_of(
+    instance: Instance,
+    start: np.ndarray,
+    name: str,
+    tolerance: float,
+    progress: Progress,
+    constraints: Sequence[Constraint],
+) -> End:
+    """Run a method; from a saddle point or a maximum again, after a step that leads down."""
+    for _ in range(tuning.MAX_SADDLES):
+        outcome = METHODS[name].run(instance, start, tolerance, progress)
+        end = _judged(instance, outcome, name, tolerance, constraints)
+        direction = falling_direction(instance, end.vector) if end.success else None
+        if direction is None:
+            return end
+        step = tuning.SADDLE_STEP * (1 + np.abs(end.vector).max()) * direction
+        trials = [instance.bounds.inside(end.vector + sign * step) for sign in (1, -1)]
+        start = min(trials, key=instance.value)
+    message = f"{name} ended at a saddle point; give a start"
+    return end._replace(success=False, message=message)
 
 
 def _rank(end: End) -> tuple[bool, float, float]:

@@ -564,6 +564,28 @@ def test_a_start_of_some_variables():
     assert_close(result[v], -result[u], 1e-6)
 
 
+@pytest.mark.parametrize("limits", [[], [u >= -5], [u @ u <= 100], [u >= -5, u.sum() <= 50]])
+@pytest.mark.parametrize("method", ["auto", "SLSQP"])
+def test_saddle_points_are_left(limits, method):
+    M = se.TensorSymbol("M", n, n)
+    p = se.Problem(((M - se.outer(u, u)) ** 2).sum(), u, limits)
+    root = np.array([1.0, -2.0, 0.5])
+    result = p.solve({M: np.outer(root, root)}, {u: np.zeros(3)}, method)
+    assert result.success
+    assert_close(np.outer(result[u], result[u]), np.outer(root, root), 1e-6)
+
+
+def test_bounds_of_one_entry_twice():
+    """The tightest of each side, and its multiplier."""
+    limit = se.concatenate([pair, 2 * pair]) <= se.TensorSymbol("h", 4)
+    p = se.Problem((pair - 5) @ (pair - 5), pair, [limit])
+    result = p.solve({"h": [4.0, 1, 6, 5]})
+    assert result.method == "L-BFGS-B"
+    assert_close(result[pair], np.array([3.0, 1.0]))
+    (multiplier,) = result.multipliers.values()
+    assert_close(multiplier, np.array([0, 8, 2, 0]), 1e-6)
+
+
 def test_constant_objective():
     p = se.Problem(se.Ones(n).sum() * 0 + 3, x, [sp.Eq(x.sum(), 2), x >= 0])
     result = p.solve({n: 3})
