@@ -414,6 +414,10 @@ NEAR_ACTIVE = 1e-4
 # up to which they do where a method says that it has converged.
 OPTIMAL = 100
 NEARLY_OPTIMAL = 10_000
+# Relative distance from a bound on which the gradient isn't finite.
+POLE_MARGIN = 1e-9
+# Augmented Lagrangians that are minimised one after the other.
+MAX_PENALTIES = 30
 # Saddle points that are left one after the other, and the relative length of the step.
 MAX_SADDLES = 5
 SADDLE_STEP = 0.1

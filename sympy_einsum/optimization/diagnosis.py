@@ -24,6 +24,8 @@ def first_failure(expr: Operand, arrays: Arrays) -> str:
         try:
             with np.errstate(all="ignore"):
                 value = np.asarray(lambdify(arguments, node)(*arrays.values()), float)
+        except np.linalg.LinAlgError as error:
+            return f"{str(node)[:80]} can't be computed: {error}"
         except (TensorError, TypeError):
             continue
         values[node] = value

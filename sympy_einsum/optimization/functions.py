@@ -110,6 +110,13 @@ class Functions:
             lambda: [[self.gaps[k], *jacobian(self.gaps[k], self.variables)] for k in which],
         )
 
+    def constraint_pullback(self, which: tuple[int, ...]) -> Callable[..., Any]:
+        """Return the function that computes the gradients of a weighted sum of gaps; the weights
+        follow the arguments."""
+        weights = self._weights(which)
+        total = weighted_sum(weights, [self.gaps[k] for k in which])
+        return self._once("pullback", which, lambda: gradient(total, self.variables), weights)
+
     def constraint_hessian(self, which: tuple[int, ...]) -> Callable[..., Any]:
         """Return the function that computes the Hessian's blocks of a weighted sum of gaps; the
         weights follow the arguments."""
@@ -153,12 +160,14 @@ class Bounds:
     ==========
 
     lower, upper : the bounds, infinite where there is none
+    given : both, before any was moved inside
     owners : for each side the place of the bound among the entries of all constraints
     scales : for each side the factor of the entry of the vector there
     """
 
     def __init__(self, size: int):
         self.lower, self.upper = np.full(size, -np.inf), np.full(size, np.inf)
+        self.given = self.lower, self.upper
         self.owners = {side: np.full(size, -1) for side in ("lower", "upper")}
         self.scales = {side: np.ones(size) for side in ("lower", "upper")}
 
@@ -184,6 +193,12 @@ class Bounds:
     def are_some(self) -> bool:
         """Whether any entry is bounded."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def restored(self, vector: np.ndarray) -> np.ndarray:
+        """Return a vector with the bounds that were given in place of those that were moved."""
+        lower, upper = self.given
+        vector = np.where(vector <= self.lower, lower, vector)
+        return np.where(vector >= self.upper, upper, vector)
 
     def inside(self, vector: np.ndarray) -> np.ndarray:
         """Return the nearest vector within the bounds."""
@@ -216,6 +231,8 @@ class Instance:
         zero = self._call(functions.constraint_values(functions.affine), np.zeros(packing.size))
         bounds = [k for k, gap in zip(functions.affine, zero, strict=True) if self._bound(k, gap)]
         others = [k for k in range(len(functions.gaps)) if k not in bounds]
+        if self.bounds.are_some:
+            self._step_inside()
         self.affine = tuple([k for k in others if k in functions.affine])
         self.curved = tuple([k for k in others if k not in functions.affine])
         self.general = (*self.affine, *self.curved)
@@ -224,6 +241,18 @@ class Instance:
         self.owners = np.concatenate(
             [np.arange(self.starts[k], self.starts[k + 1]) for k in self.general] or [np.arange(0)]
         )
+
+    def _step_inside(self) -> None:
+        """Move bounds inside where the gradient isn't finite on them, such as a logarithm's."""
+        bounds = self.bounds
+        bounds.given = bounds.lower.copy(), bounds.upper.copy()
+        for corner, sign in ((bounds.lower, 1), (bounds.upper, -1)):
+            vector = bounds.inside(np.where(np.isfinite(corner), corner, 0.0))
+            slopes = self._value_and_gradient(vector)[1:]
+            margin = tuning.POLE_MARGIN * (1 + np.abs(corner))
+            has_room = np.isfinite(corner) & (bounds.upper - bounds.lower > 4 * margin)
+            at_pole = ~np.isfinite(slopes) & has_room
+            corner[at_pole] += sign * margin[at_pole]
 
     def _bound(self, k: int, rest: np.ndarray) -> bool:
         """Take an affine constraint as bounds where each entry depends on one of the vector."""
@@ -256,12 +285,24 @@ class Instance:
     def _call(self, function: Callable[..., Any], vector: np.ndarray, *more: np.ndarray) -> Any:
         return function(*self.packing.unpack(vector), *self.rest, *more)
 
+    def _array(self, shape: tuple[int, ...], compute: Callable[[], np.ndarray]) -> np.ndarray:
+        """Return what is computed; where a matrix is singular that isn't a number."""
+        try:
+            with np.errstate(all="ignore"):
+                return compute()
+        except np.linalg.LinAlgError:
+            return np.full(shape, np.nan)
+
+    def _value_and_gradient(self, vector: np.ndarray) -> np.ndarray:
+        function = self.functions.value_and_gradient
+        size = self.packing.size
+        return self._array((1 + size,), lambda: self._vector(self._call(function, vector)))
+
     def both(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient; the value is infinite where it isn't a number."""
         if vector.tobytes() != self._at or not self._first:
-            with np.errstate(all="ignore"):
-                value, *parts = self._call(self.functions.value_and_gradient, vector)
-            self._first = [float(value), self._vector(parts)]
+            found = self._value_and_gradient(vector)
+            self._first = [float(found[0]), found[1:]]
             self._at = vector.tobytes()
         value, slopes = self._first
         if value < -tuning.UNBOUNDED_VALUE:
@@ -285,14 +326,15 @@ class Instance:
 
     def hessian(self, vector: np.ndarray) -> np.ndarray:
         """Return the Hessian matrix."""
-        with np.errstate(all="ignore"):
-            return self._matrix(self._call(self.functions.hessian, vector))
+        function, size = self.functions.hessian, self.packing.size
+        return self._array((size, size), lambda: self._matrix(self._call(function, vector)))
 
     def hessian_product(self, vector: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return the Hessian times a vector."""
-        parts = self.packing.unpack(np.ravel(direction))
-        with np.errstate(all="ignore"):
-            return self._vector(self._call(self.functions.hessian_product, vector, *parts))
+        function, parts = self.functions.hessian_product, self.packing.unpack(np.ravel(direction))
+        return self._array(
+            (self.packing.size,), lambda: self._vector(self._call(function, vector, *parts))
+        )
 
     def residual(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the residual and its Jacobian."""
@@ -307,11 +349,19 @@ class Instance:
         chosen = self.general if which is None else which
         if not chosen:
             return np.zeros(0), np.zeros((0, self.packing.size))
-        with np.errstate(all="ignore"):
-            found = self._call(self.functions.constraint_jacobians(chosen), vector)
-        gaps = np.concatenate([np.ravel(value) for value, *_ in found])
-        rows = [self._rows(np.size(value), parts) for value, *parts in found]
-        return gaps, np.concatenate(rows)
+        function = self.functions.constraint_jacobians(chosen)
+
+        def compute() -> np.ndarray:
+            found = self._call(function, vector)
+            gaps = [np.reshape(value, (-1, 1)) for value, *_ in found]
+            rows = [self._rows(np.size(value), parts) for value, *parts in found]
+            return np.concatenate([np.concatenate(gaps), np.concatenate(rows)], axis=1)
+
+        table = self._array((self._count(chosen), 1 + self.packing.size), compute)
+        return table[:, 0], table[:, 1:]
+
+    def _count(self, which: tuple[int, ...]) -> int:
+        return sum(prod(self.gap_shapes[k]) for k in which)
 
     def curved_constraints(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return those that aren't affine, kept for the last vector."""
@@ -320,23 +370,42 @@ class Instance:
             self._constrained_at = vector.tobytes()
         return self._constrained
 
+    def gaps(self, vector: np.ndarray) -> np.ndarray:
+        """Return the gaps of constraints that aren't bounds, without their Jacobian."""
+        if not self.general:
+            return np.zeros(0)
+        function = self.functions.constraint_values(self.general)
+        count = self._count(self.general)
+        return self._array((count,), lambda: self._vector(self._call(function, vector)))
+
+    def constraint_pullback(self, vector: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return the gradient of the weighted sum of those constraints."""
+        if not self.general:
+            return np.zeros(self.packing.size)
+        function = self.functions.constraint_pullback(self.general)
+        own = self._split(weights, self.general)
+        return self._array(
+            (self.packing.size,), lambda: self._vector(self._call(function, vector, *own))
+        )
+
     def constraint_hessian(self, vector: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian of the weighted sum of the constraints that aren't affine."""
         function = self.functions.constraint_hessian(self.curved)
-        with np.errstate(all="ignore"):
-            return self._matrix(self._call(function, vector, *self._split(weights)))
+        own, size = self._split(weights, self.curved), self.packing.size
+        return self._array((size, size), lambda: self._matrix(self._call(function, vector, *own)))
 
     def constraint_product(
         self, vector: np.ndarray, weights: np.ndarray, direction: np.ndarray
     ) -> np.ndarray:
         """Return that Hessian times a vector."""
         function = self.functions.constraint_product(self.curved)
-        parts = self.packing.unpack(np.ravel(direction))
-        with np.errstate(all="ignore"):
-            return self._vector(self._call(function, vector, *self._split(weights), *parts))
+        own = [*self._split(weights, self.curved), *self.packing.unpack(np.ravel(direction))]
+        return self._array(
+            (self.packing.size,), lambda: self._vector(self._call(function, vector, *own))
+        )
 
-    def _split(self, weights: np.ndarray) -> list[np.ndarray]:
-        shapes = [self.gap_shapes[k] for k in self.curved]
+    def _split(self, weights: np.ndarray, which: tuple[int, ...]) -> list[np.ndarray]:
+        shapes = [self.gap_shapes[k] for k in which]
         ends = np.cumsum([prod(shape) for shape in shapes])[:-1]
         parts = np.split(np.asarray(weights, float), ends)
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
@@ -344,13 +413,13 @@ class Instance:
     def violations(self, vector: np.ndarray) -> np.ndarray:
         """Return by how much each entry of all constraints is violated."""
         every = tuple(range(len(self.functions.gaps)))
-        with np.errstate(all="ignore"):
-            values = self._call(self.functions.constraint_values(every), vector)
-        sides = [
-            np.ravel(np.abs(gap) if is_equation else np.maximum(gap, 0))
-            for gap, is_equation in zip(values, self.functions.equations, strict=True)
-        ]
-        found = np.concatenate(sides) if sides else np.zeros(0)
+        if not every:
+            return np.zeros(0)
+        function = self.functions.constraint_values(every)
+        count = self._count(every)
+        gaps = self._array((count,), lambda: self._vector(self._call(function, vector)))
+        equations = np.repeat(self.functions.equations, np.diff(self.starts))
+        found = np.where(equations, np.abs(gaps), np.maximum(gaps, 0))
         return np.where(np.isnan(found), np.inf, found)
 
     def _vector(self, parts: Sequence[Any]) -> np.ndarray:

@@ -48,7 +48,7 @@ def names_for(instance: Instance) -> list[str]:
     if functions.is_linear and not instance.curved and (instance.general or bounded):
         return ["linprog"]
     if instance.general:
-        return ["SLSQP", "trust-constr"] if is_small else ["trust-constr"]
+        return ["SLSQP", "trust-constr"] if is_small else ["augmented-lagrangian", "trust-constr"]
     if bounded:
         return ["L-BFGS-B", "trust-constr"]
     return ["trust-exact", "BFGS"] if is_small else ["L-BFGS-B", "trust-krylov"]
@@ -192,6 +192,57 @@ def _solve_by_barriers(
     return outcome._replace(iterations=iterations)
 
 
+def _solve_by_penalties(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
+) -> Outcome:
+    """Minimise augmented Lagrangians within the bounds, with products by Jacobians only."""
+    equations = instance.equations
+    gaps = instance.gaps(start)
+    violation = np.where(equations, np.abs(gaps), np.maximum(gaps, 0))
+    size = max(1.0, float(violation @ violation) / 2)
+    penalty = float(np.clip(10 * max(1.0, abs(instance.value(start))) / size, 1e-2, 1e3))
+    multipliers, vector, last = np.zeros(len(gaps)), start, np.inf
+    bounds = optimize.Bounds(instance.bounds.lower, instance.bounds.upper)
+    options = {"maxiter": tuning.MAX_SOLVER_ITERATIONS, **_MORE_OPTIONS["L-BFGS-B"]}
+    iterations = 0
+
+    def forces(gaps: np.ndarray) -> np.ndarray:
+        pushed = multipliers + penalty * gaps
+        return np.where(equations, pushed, np.maximum(pushed, 0))
+
+    def both(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slopes = instance.both(vector)
+        weights = forces(instance.gaps(vector))
+        augmented = value + float(weights @ weights) / (2 * penalty)
+        slopes = slopes + instance.constraint_pullback(vector, weights)
+        return (augmented if np.isfinite(augmented) else np.inf), slopes
+
+    for step in range(tuning.MAX_PENALTIES):
+        goal = max(tolerance, 10.0 ** -(step + 1))
+        found = optimize.minimize(
+            both,
+            vector,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            callback=lambda vector: record(vector),
+            options={**options, "gtol": goal},
+        )
+        iterations += int(found.nit)
+        vector = np.asarray(found.x, float)
+        gaps = instance.gaps(vector)
+        changed = forces(gaps)
+        # Zero where the constraint holds and the multiplier suits it.
+        error = float(np.abs(changed - multipliers).max(initial=0)) / penalty
+        multipliers = changed
+        if error <= tolerance and goal <= tolerance:
+            return Outcome(vector, True, "the augmented Lagrangian converged", iterations)
+        if error > last / 4:
+            penalty *= 10
+        last = min(last, error)
+    return Outcome(vector, False, "the penalties don't make the constraints hold", iterations)
+
+
 def _solve_squares(
     instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
 ) -> Outcome:
@@ -298,6 +349,7 @@ METHODS = {
     "linprog": Method(_solve_linear, bounds=True, constraints=True, linear=True),
     "SLSQP": Method(_by_minimize("SLSQP", ftol=1e-4), bounds=True, constraints=True),
     "trust-constr": Method(_solve_by_barriers, bounds=True, constraints=True),
+    "augmented-lagrangian": Method(_solve_by_penalties, bounds=True, constraints=True),
     "COBYLA": Method(_by_minimize("COBYLA", tol=1), bounds=True, constraints=True),
     "COBYQA": Method(_by_minimize("COBYQA", final_tr_radius=1), bounds=True, constraints=True),
     "L-BFGS-B": Method(_by_minimize("L-BFGS-B", gtol=1), bounds=True),

@@ -86,8 +86,11 @@ def _multipliers(
 ) -> np.ndarray:
     """Solve rows.T @ multipliers = -slopes by least squares; those of inequalities and bounds have
     a sign."""
+    if len(slopes) > tuning.MAX_DENSE_HESSIAN:
+        # The signs of bounds' multipliers are checked afterwards.
+        rows, slopes, free = rows[:, free], slopes[free], np.ones(int(free.sum()), bool)
     fixed = np.flatnonzero(~free)
-    signs = np.where(active.lower[fixed], -1.0, 1.0)
+    signs = np.where(active.lower[: len(free)][fixed], -1.0, 1.0)
     columns = np.zeros((len(slopes), len(fixed)))
     columns[fixed, np.arange(len(fixed))] = signs
     matrix = np.concatenate([rows.T, columns], axis=1)

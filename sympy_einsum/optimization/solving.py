@@ -159,6 +159,8 @@ def _judged(
 ) -> End:
     """Polish the end of a method, and tell whether it is an optimum."""
     vector = polished(instance, instance.bounds.inside(outcome.vector), tolerance)
+    exact = instance.bounds.restored(vector)
+    vector = exact if is_start(instance, exact) else vector
     near = [conditions_at(instance, vector, k * tuning.NEAR_ACTIVE) for k in (1, tolerance)]
     conditions = min(near, key=lambda found: found.residual)
     # Without the sign of zeros.

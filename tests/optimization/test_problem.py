@@ -458,7 +458,10 @@ def test_the_method_follows_from_what_is_known(problem, method):
 
 @pytest.mark.parametrize(
     "method",
-    ["SLSQP", "trust-constr", "COBYLA", "COBYQA", "L-BFGS-B", "TNC", "Nelder-Mead", "Powell"],
+    [
+        *("SLSQP", "trust-constr", "augmented-lagrangian", "COBYLA", "COBYQA", "L-BFGS-B", "TNC"),
+        *("Nelder-Mead", "Powell"),
+    ],
 )
 def test_methods_with_bounds(method):
     result = squares([x >= 0]).solve({A: a_, b: b_}, method=method)
@@ -562,6 +565,43 @@ def test_a_start_of_some_variables():
     p = se.Problem(((u - 1) ** 4).sum() + ((v + u) ** 2).sum(), [u, v])
     result = p.solve(start={u: [5.0, 5.0]})
     assert_close(result[v], -result[u], 1e-6)
+
+
+def test_singular_matrices_on_the_way():
+    """They aren't errors, but points to avoid; at the start they are named."""
+    X = se.TensorSymbol("X", 2, 2)
+    f = (X.inv() ** 2).sum() + (X**2).sum()
+    assert_close(se.Problem(f, X).solve(start={X: [[3, 1], [0, 2]]}).value, 4.0, 1e-7)
+    with pytest.raises(se.TensorError, match=r"inv\(X\)|X.inv"):
+        se.Problem(f, X).solve(start={X: np.ones((2, 2))})
+
+
+def test_gradients_that_are_infinite_at_bounds():
+    """Of the entropy at 0: by a method for many unknowns too."""
+    p = se.Problem(se.entr(x).sum() - c @ x, x, [x >= 0, sp.Eq(x.sum(), 1)], maximize=True)
+    costs = np.array([0.0, 1, 5, 30])
+    for method in ("SLSQP", "augmented-lagrangian", "trust-constr"):
+        result = p.solve({c: costs}, method=method)
+        assert_close(result[x], softmax(-costs), 1e-6)
+
+
+def test_zeros_are_exact_where_the_start_is_a_pole():
+    """The gradient is infinite where all entries are at their bounds, but not where some are."""
+    rows, counts = np.abs(a_), np.abs(b_) + np.array([5, 0, 0, 0, 0, 0, 0, 0, 0])
+    p = se.Problem((A @ x - b * se.log(A @ x)).sum(), x, [x >= 0])
+    result = p.solve({A: rows, b: counts})
+    slope = rows.T @ (1 - counts / (rows @ result[x]))
+    assert result.success
+    assert np.any(result[x] == 0)
+    assert_close(np.minimum(slope, result[x]), ZERO, 1e-7)
+    assert_close(result.multipliers[x >= 0], np.maximum(slope, 0), 1e-6)
+
+
+def test_many_constraints_by_products():
+    goal = np.arange(600) / 100 + rng.standard_normal(600)
+    result = se.Problem(((x - c) ** 2).sum(), x, [x[1:] >= x[:-1]]).solve({c: goal})
+    assert result.method == "augmented-lagrangian"
+    assert_close(result[x], scipy.optimize.isotonic_regression(goal).x, 1e-6)
 
 
 @pytest.mark.parametrize("limits", [[], [u >= -5], [u @ u <= 100], [u >= -5, u.sum() <= 50]])
