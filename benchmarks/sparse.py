@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from sympy import symbols
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 
 from .memory import peak
 from .report import machine
@@ -35,6 +36,16 @@ OBSERVATIONS = 10**5
 
 def reprojection() -> Any:
     """Return the residuals of all observations."""
+    own, X = CAMERAS[CAMERA], POINTS[POINT]
+    moved = X + snp.cross(own[:, :3], X) + own[:, 3:6]
+    image = moved[:, :2] / moved[:, 2:]
+    r = (image**2).sum(axis=1)
+    scale = own[:, 6] * (1 + own[:, 7] * r + own[:, 8] * r**2)
+    return scale[:, None] * image - SEEN
+
+
+def by_components() -> Any:
+    """Return the same, written with a vector for each component."""
     X, own = POINTS[POINT], CAMERAS[CAMERA]
     x, y, z = X[:, 0], X[:, 1], X[:, 2]
     a, b, d = own[:, 0], own[:, 1], own[:, 2]
@@ -144,15 +155,21 @@ def cases(observations: int = OBSERVATIONS) -> list[Case]:
     z, seen = rng.normal(size=10 * observations), rng.normal(size=(observations, 2))
     patterns = {9: block_pattern(camera, 9), 3: block_pattern(point, 3)}
     bands = banded_pattern(len(z))
-    return [
+    reprojections = [
         Case(
-            f"two Jacobians of {observations} reprojections",
+            f"two Jacobians of {observations} reprojections{how}",
             [CAMERAS, POINTS, SEEN, CAMERA, POINT],
-            lambda: [se.jacobian(reprojection(), own) for own in (CAMERAS, POINTS)],
+            lambda residuals=residuals: [
+                se.jacobian(residuals(), own) for own in (CAMERAS, POINTS)
+            ],
             [C, P, seen, camera, point],
             lambda: jacobians_by_hand(C, P, camera, point),
             lambda: jacobians_by_hand(C, P, camera, point, patterns),
-        ),
+        )
+        for residuals, how in [(reprojection, ""), (by_components, ", written by components")]
+    ]
+    return [
+        *reprojections,
         Case(
             f"Hessian of Rosenbrock, n = {len(z)}",
             [x],

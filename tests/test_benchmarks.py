@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sympy import Integer
 
+import sympy_einsum as se
 from benchmarks.cases import CASES
 from benchmarks.contenders import CONTENDERS, Contender, flat, hand, ours
 from benchmarks.curvature import CURVATURE
@@ -21,6 +22,7 @@ from benchmarks.plots import draw
 from benchmarks.positions import POSITIONS
 from benchmarks.report import evaluation_text, geometric_mean, merged, ratios, results_text
 from benchmarks.running import RUNNING
+from benchmarks.sparse import cases as sparse_cases
 from benchmarks.tables import shown
 from benchmarks.windows import WINDOWS
 from sympy_einsum.compiler.ir.instructions import OPS
@@ -34,6 +36,16 @@ def test_values(case):
     assert len(found) == len(expected)
     for result, value in zip(found, expected, strict=True):
         np.testing.assert_allclose(result, value, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("case", sparse_cases(30), ids=lambda case: case.name)
+def test_sparse_derivatives(case):
+    function = se.lambdify(case.arguments, case.build(), sparse=True)
+    every = function(*case.values), case.by_hand(), case.with_pattern()
+    for found, *others in zip(*every, strict=True):
+        for expected in others:
+            np.testing.assert_array_equal(found.indptr, expected.indptr)
+            np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-9, atol=1e-9)
 
 
 WITH_POSITIONS = [*POSITIONS, *CURVATURE, *RUNNING, *WINDOWS]
