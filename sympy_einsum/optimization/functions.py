@@ -194,6 +194,12 @@ class Bounds:
         """Whether any entry is bounded."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
+    @property
+    def fixed(self) -> np.ndarray:
+        """The entries whose bounds are equal."""
+        fixed: np.ndarray = self.lower == self.upper
+        return fixed
+
     def restored(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector with the bounds that were given in place of those that were moved."""
         lower, upper = self.given

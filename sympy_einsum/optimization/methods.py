@@ -48,7 +48,7 @@ def names_for(instance: Instance) -> list[str]:
     if functions.is_linear and not instance.curved and (instance.general or bounded):
         return ["linprog"]
     if instance.general:
-        return ["SLSQP", "trust-constr"] if is_small else ["augmented-lagrangian", "trust-constr"]
+        return ["SLSQP"] * is_small + ["augmented-lagrangian", "trust-constr"]
     if bounded:
         return ["L-BFGS-B", "trust-constr"]
     return ["trust-exact", "BFGS"] if is_small else ["L-BFGS-B", "trust-krylov"]
@@ -187,7 +187,9 @@ def _solve_by_barriers(
         run = _by_minimize("trust-constr", second=True, more=options, **_BARRIER)
         outcome = run(instance, outcome.vector, tolerance, record)
         iterations += outcome.iterations
-        if instance.equations.all() and not instance.bounds.are_some:
+        violation = instance.violations(outcome.vector).max(initial=0)
+        has_barrier = instance.bounds.are_some or not instance.equations.all()
+        if not has_barrier or violation > tuning.OPTIMAL * tolerance:
             break
     return outcome._replace(iterations=iterations)
 

@@ -62,12 +62,20 @@ def conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Condit
     active = active_at(instance, vector, gaps, near)
     free = ~(active.lower | active.upper)
     if active.general.any():
+        # Multipliers of entries that both bounds fix have any sign.
+        loose = ~instance.bounds.fixed
         general[active.general] = _multipliers(
-            rows[active.general], slopes, free, active, instance.equations[active.general]
+            rows[active.general][:, loose],
+            slopes[loose],
+            free[loose],
+            active.lower[loose],
+            instance.equations[active.general],
         )
     remaining = slopes + general @ rows
     bounds[active.lower] = np.maximum(remaining[active.lower], 0)
     bounds[active.upper] = np.minimum(remaining[active.upper], 0)
+    fixed = instance.bounds.fixed
+    bounds[fixed] = remaining[fixed]
     stationarity = np.abs(remaining - bounds).max(initial=0)
     products = np.abs(general * gaps)[~instance.equations].max(initial=0)
     ends = np.where(bounds > 0, instance.bounds.lower, instance.bounds.upper)
@@ -81,7 +89,7 @@ def _multipliers(
     rows: np.ndarray,
     slopes: np.ndarray,
     free: np.ndarray,
-    active: Active,
+    at_lower: np.ndarray,
     equations: np.ndarray,
 ) -> np.ndarray:
     """Solve rows.T @ multipliers = -slopes by least squares; those of inequalities and bounds have
@@ -90,7 +98,7 @@ def _multipliers(
         # The signs of bounds' multipliers are checked afterwards.
         rows, slopes, free = rows[:, free], slopes[free], np.ones(int(free.sum()), bool)
     fixed = np.flatnonzero(~free)
-    signs = np.where(active.lower[: len(free)][fixed], -1.0, 1.0)
+    signs = np.where(at_lower[: len(free)][fixed], -1.0, 1.0)
     columns = np.zeros((len(slopes), len(fixed)))
     columns[fixed, np.arange(len(fixed))] = signs
     matrix = np.concatenate([rows.T, columns], axis=1)
@@ -168,6 +176,7 @@ def _newton_step(instance: Instance, vector: np.ndarray, near: float) -> np.ndar
     matrix = _lagrangian_hessian(instance, vector, current)
     start = instance.bounds.inside(vector)
     at_bound = (active.lower & (current.bounds > 0)) | (active.upper & (current.bounds < 0))
+    at_bound |= instance.bounds.fixed
     start = np.where(active.lower & at_bound, instance.bounds.lower, start)
     start = np.where(active.upper & at_bound, instance.bounds.upper, start)
     free = ~at_bound

@@ -96,6 +96,9 @@ def run(
 ) -> End:
     """Try methods until one ends at an optimum; else return the best end."""
     best: End | None = None
+    if np.any(instance.bounds.lower > instance.bounds.upper):
+        message = f"{violated(instance, constraints, start)}: bounds contradict each other"
+        return End(start, False, message, names[0], _unknown(instance))
     for name in names:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):

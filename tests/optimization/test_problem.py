@@ -626,6 +626,27 @@ def test_bounds_of_one_entry_twice():
     assert_close(multiplier, np.array([0, 8, 2, 0]), 1e-6)
 
 
+def test_equal_bounds_have_multipliers_of_any_sign():
+    limits = [x >= c, x <= c, x.sum() <= 100]
+    for goal in (3, -3):
+        result = se.Problem(((x - goal) ** 2).sum(), x, limits).solve({c: [1.0, 0.5]})
+        assert result.success
+        assert_close(result[x], np.array([1.0, 0.5]))
+        lower, upper, _ = result.multipliers.values()
+        assert_close(lower - upper, 2 * (result[x] - goal), 1e-6)
+
+
+def test_dependent_equations():
+    """The nearest orthogonal matrix: nine equations, of which six are independent."""
+    X, M = se.TensorSymbol("X", n, n), se.TensorSymbol("M", n, n)
+    p = se.Problem(((X - M) ** 2).sum(), X, [sp.Eq(X.T @ X, se.Delta(n))])
+    value = s_[:3, :3] + a_[:3, :3] / 5
+    result = p.solve({M: value}, {X: np.eye(3)})
+    left, _, right = np.linalg.svd(value)
+    assert result.success
+    assert_close(result[X], left @ right, 1e-6)
+
+
 def test_constant_objective():
     p = se.Problem(se.Ones(n).sum() * 0 + 3, x, [sp.Eq(x.sum(), 2), x >= 0])
     result = p.solve({n: 3})
@@ -845,6 +866,7 @@ def test_unbounded(problem):
 
 INFEASIBLE = {
     "linear program": se.Problem(c @ x, x, [x.sum() >= 5, x >= 0, x <= 1]),
+    "bounds": se.Problem(x @ x, x, [x >= 2, x <= c]),
     "quadratic": se.Problem(x @ x, x, [x.sum() >= 5, x >= 0, x <= 1]),
     "curved": se.Problem(c @ x, x, [x.sum() >= 5, x @ x <= 1]),
     "equation": se.Problem(x @ x, x, [sp.Eq(x @ x, c[0] - 2)]),
