@@ -401,6 +401,8 @@ MAX_SHOWN_DERIVATIVE = 200
 
 # Unknowns up to which Hessians are matrices; beyond, methods get products with them.
 MAX_DENSE_HESSIAN = 500
+# Entries of the Jacobian of a residual, up to which sums of squares are solved by it.
+MAX_JACOBIAN = 10**7
 # Iterations of a method, and of the interior-point method.
 MAX_SOLVER_ITERATIONS = 10_000
 MAX_BARRIER_ITERATIONS = 1000

@@ -234,6 +234,8 @@ class Instance:
         self.gap_shapes = [numeric_shape(gap, lengths) for gap in functions.gaps]
         sizes = [prod(shape) for shape in self.gap_shapes]
         self.starts = [0, *np.cumsum(sizes).tolist()]
+        residual = functions.residual
+        self.residual_size = 0 if residual is None else prod(numeric_shape(residual, lengths))
         zero = self._call(functions.constraint_values(functions.affine), np.zeros(packing.size))
         bounds = [k for k, gap in zip(functions.affine, zero, strict=True) if self._bound(k, gap)]
         others = [k for k in range(len(functions.gaps)) if k not in bounds]
@@ -344,9 +346,14 @@ class Instance:
 
     def residual(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the residual and its Jacobian."""
-        with np.errstate(all="ignore"):
+        count = self.residual_size
+
+        def compute() -> np.ndarray:
             value, *parts = self._call(self.functions.residuals, vector)
-        return np.ravel(value), self._rows(np.size(value), parts)
+            return np.concatenate([np.reshape(value, (-1, 1)), self._rows(count, parts)], axis=1)
+
+        table = self._array((count, 1 + self.packing.size), compute)
+        return table[:, 0], table[:, 1:]
 
     def constraints(
         self, vector: np.ndarray, which: tuple[int, ...] | None = None

@@ -41,8 +41,9 @@ def names_for(instance: Instance) -> list[str]:
     functions, size = instance.functions, instance.packing.size
     bounded = instance.bounds.are_some
     is_small = size <= tuning.MAX_DENSE_HESSIAN
-    if functions.residual is not None and not instance.general:
-        if functions.has_linear_residual:
+    entries = instance.residual_size * size
+    if functions.residual is not None and not instance.general and entries <= tuning.MAX_JACOBIAN:
+        if functions.has_linear_residual and (is_small or not bounded):
             return ["lsq-linear"] if bounded else ["lstsq"]
         return ["least-squares", "trust-constr"] if bounded else ["least-squares", "L-BFGS-B"]
     if functions.is_linear and not instance.curved and (instance.general or bounded):
@@ -76,8 +77,7 @@ def checked_name(name: object, instance: Instance) -> list[str]:
         for what, needed in {
             "has constraints other than bounds": instance.general and not method.constraints,
             "has bounds": instance.bounds.are_some and not method.bounds,
-            "has no residual, as Problem.least_squares has": method.squares
-            and functions.residual is None,
+            "is no sum of squares": method.squares and functions.residual is None,
             "has a residual that isn't affine": method.squares
             and method.linear
             and not functions.has_linear_residual,

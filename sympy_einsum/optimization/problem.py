@@ -19,7 +19,7 @@ from ..expressions import (
     as_operand,
     shape_of,
 )
-from ..operations import concatenate, multiply, ravel, sum as sum_
+from ..operations import multiply, sum as sum_
 from ..printing import latex
 from .diagnosis import first_failure
 from .functions import Functions, Instance, like, weighted_sum
@@ -29,6 +29,7 @@ from .packing import Arrays, Lengths, Packing, Values, by_symbol, known_lengths,
 from .relations import Constraint, new_constraint, read_constraints
 from .results import Iteration, Result
 from .solving import Progress, chosen_start, is_start, run
+from .squares import as_residual, residual_of
 
 
 class OptimalityConditions(NamedTuple):
@@ -172,8 +173,7 @@ class Problem:
             raise TensorError("least_squares takes a residual, or a list of some, not an empty one")
         squares = [part**2 if not shape_of(part) else sum_(part**2) for part in parts]
         problem = cls(Add(*squares), variables, subject_to, parameters)
-        flat = [ravel(part) if shape_of(part) else as_operand([part]) for part in parts]
-        problem._residual = flat[0] if len(flat) == 1 else concatenate(flat)
+        problem._residual = as_residual(parts)
         return problem
 
     def _check_occurrence(self, occurring: set[Basic]) -> None:
@@ -278,9 +278,9 @@ class Problem:
     @once
     def _functions(self) -> Functions:
         objective = multiply(self._sign, self.objective)
-        return Functions(
-            objective, self._residual, self.constraints, self.variables, self._arguments
-        )
+        known = self._residual
+        residual = residual_of(objective) if known is None else known
+        return Functions(objective, residual, self.constraints, self.variables, self._arguments)
 
     def solve(
         self,

@@ -441,8 +441,12 @@ def squares(subject_to=()):
 @pytest.mark.parametrize(
     ("problem", "method"),
     [
-        (squares(), "trust-exact"),
-        (squares([x >= 0]), "L-BFGS-B"),
+        (squares(), "lstsq"),
+        (squares([x >= 0]), "lsq-linear"),
+        (se.Problem((A @ x - b) @ (A @ x - b) / 2 + (x.sum() - 1) ** 2, x), "lstsq"),
+        (se.Problem((A @ x - b) @ (A @ x - b) / m + 3 * (x**2).sum(), x), "lstsq"),
+        (se.Problem(se.exp(A @ x).sum() - (A @ x) @ b, x), "trust-exact"),
+        (se.Problem(se.exp(A @ x).sum() + (A @ x) @ b, x, [x >= -1]), "L-BFGS-B"),
         (squares([x.sum() <= 1]), "SLSQP"),
         (se.Problem.least_squares(A @ x - b, x), "lstsq"),
         (se.Problem.least_squares(A @ x - b, x, x >= 0), "lsq-linear"),
@@ -524,7 +528,7 @@ def test_data_decide_what_is_a_bound():
     """A constraint with a parameter as a factor bounds entries, unless that is 0."""
     problem = se.Problem(((x - 1) ** 2).sum(), x, [c * x <= 0.5])
     result = problem.solve({c: [1.0, 2.0, -1.0]})
-    assert result.method == "L-BFGS-B"
+    assert result.method == "lsq-linear"
     assert_close(result[x], np.array([0.5, 0.25, 1]), 1e-7)
     assert_close(result.multipliers[problem.constraints[0].relation], np.array([1, 0.75, 0]), 1e-6)
     result = problem.solve({c: [1.0, 0.0, -1.0]})
@@ -620,7 +624,7 @@ def test_bounds_of_one_entry_twice():
     limit = se.concatenate([pair, 2 * pair]) <= se.TensorSymbol("h", 4)
     p = se.Problem((pair - 5) @ (pair - 5), pair, [limit])
     result = p.solve({"h": [4.0, 1, 6, 5]})
-    assert result.method == "L-BFGS-B"
+    assert result.method == "lsq-linear"
     assert_close(result[pair], np.array([3.0, 1.0]))
     (multiplier,) = result.multipliers.values()
     assert_close(multiplier, np.array([0, 8, 2, 0]), 1e-6)
@@ -679,7 +683,7 @@ def test_the_callback_stops(limits):
 def test_results_print_as_tables():
     result = squares([x >= 0]).solve({A: a_, b: b_})
     lines = repr(result).splitlines()
-    assert lines[0].startswith(f"minimum {result.value:.9g}, L-BFGS-B, ")
+    assert lines[0].startswith(f"minimum {result.value:.9g}, lsq-linear, ")
     assert lines[1].split()[:2] == ["x", "(4,)"]
     assert lines[2].startswith("multiplier of x >= 0")
     html = result._repr_html_()
@@ -827,8 +831,8 @@ def test_wrong_methods():
     assert "perhaps 'SLSQP'" in said
     said = message(lambda: p.solve(data, method="BFGS"), se.UnsupportedError)
     assert "has bounds" in said
-    assert "L-BFGS-B" in said
-    for method in ("lstsq", "least-squares", "linprog"):
+    assert "lsq-linear" in said
+    for method in ("lstsq", "linprog"):
         message(lambda method=method: p.solve(data, method=method), se.UnsupportedError)
     p = squares([x.sum() <= 1])
     assert "other than bounds" in message(lambda: p.solve(data, method="TNC"))

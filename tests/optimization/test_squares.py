@@ -1,0 +1,59 @@
+"""Sums of squares that are recognised, and what isn't one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from oracles import assert_close
+
+import sympy_einsum as se
+from sympy_einsum.optimization.squares import residual_of
+
+m, n = sp.symbols("m n", integer=True, positive=True)
+A, b, x = se.TensorSymbol("A", m, n), se.TensorSymbol("b", m), se.TensorSymbol("x", n)
+t, s = sp.symbols("t s", real=True)
+r = A @ x - b
+rng = np.random.default_rng(0)
+DATA = {A: rng.standard_normal((4, 3)), b: rng.standard_normal(4), x: rng.standard_normal(3)}
+DATA |= {t: 0.7, s: -1.3}
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        (r**2).sum(),
+        r @ r,
+        r @ r / m,
+        2 * (r**2).sum() + (x @ x) / 3,
+        (A**2).sum() + (t - s) ** 2 + 5 * t**2,
+        se.norm(r) ** 2,
+        (se.outer(b, x) ** 2).sum() + se.exp(t) ** 2,
+        (r**2).mean() + (x.sum() - 1) ** 2,
+    ],
+)
+def test_sums_of_squares(objective):
+    residual = residual_of(objective)
+    if residual is not None:
+        value = se.lambdify([*DATA], residual)(*DATA.values())
+        assert_close(value @ value, np.asarray(se.lambdify([*DATA], objective)(*DATA.values())))
+    assert residual is not None or objective.has(sp.exp)
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        r @ r - x @ x,
+        r @ r + x.sum(),
+        t * (r @ r),
+        x @ A.T @ b,
+        (r**3).sum(),
+        (r**4).sum() + t,
+        sp.Symbol("z") ** 2,
+        se.exp(x).sum(),
+        se.einsum("ii->", se.outer(x, x)) - 1,
+        x @ x + 1,
+    ],
+)
+def test_others(objective):
+    assert residual_of(objective) is None
