@@ -254,7 +254,7 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
 PROBLEMS = "geno"
 # Patterns specific to one language.
 _MARKS = {
-    PROBLEMS: r"(?i)^\s*(#.*\s+)*(parameters?|variables?)\s+[a-z]",
+    PROBLEMS: r"(?i)^\s*(#[^\n]*\n\s*)*(parameters?|variables?)\s+[a-z]",
     "einsum": r"#\s*\(",
     "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
     # Two adjacent tensors with indices, several indices in braces, or a delta tensor.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from oracles import assert_close
@@ -101,3 +103,20 @@ def test_a_problem_is_no_expression():
         parse_with_variables(HEAD)
     with pytest.raises(se.ParseError, match="declarations in the text"):
         se.parse(HEAD, "A matrix")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# " * 40_000 + "x",
+        "# a\n" * 20_000 + "variables Vector x min sum(x)",
+        "variables Vector x min sum(x) st " + "\n" * 90_000 + "x >= 0",
+        "variables Vector x min sum(x) st " + "(" * 20_000,
+        "variables " + "Vector x " * 10_000,
+    ],
+    ids=["signs", "comments", "empty lines", "parentheses", "declarations"],
+)
+def test_long_texts_take_little_time(text):
+    """Time grows with the length: else these would take minutes."""
+    with suppress(se.ParseError):
+        assert isinstance(se.parse(text), se.Problem)

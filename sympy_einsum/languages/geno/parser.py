@@ -100,8 +100,8 @@ def read_problem_text(text: str) -> ProblemText:
 
 _COMMENT = re.compile("#.*")
 _SUBJECT_TO = re.compile(r"(?<!\w)(st\b|s\.t\.|subject\s+to\b)", re.I)
-_ENDS_IN_OPERATOR = re.compile(r"(^|[-+*/^<>=,;(.])$")
-_STARTS_WITH_OPERATOR = re.compile(r"[*/^<>=,;)'.]")
+# After or before them a line goes on.
+_OPERATORS = "*/^<>=,;(."
 _HAS_RELATION = re.compile("[<>=]")
 
 
@@ -113,19 +113,24 @@ def _with_separators(text: str) -> str:
     if found is None:
         return text
     head, lines = text[: found.end()], text[found.end() :].split("\n")
-    joined, own = head, ""
-    for k, line in enumerate(lines):
-        joined, own = joined + line, own + line
-        if k + 1 == len(lines):
-            return joined
-        follow = next((other.strip() for other in lines[k + 1 :] if other.strip()), "")
+    following = [""]
+    for line in reversed(lines[1:]):
+        following.append(line.strip() or following[-1])
+    joined, depth, has_relation, last = [head], 0, False, ""
+    for line, follow in zip(lines, reversed(following), strict=True):
+        depth += line.count("(") - line.count(")")
+        has_relation = has_relation or bool(_HAS_RELATION.search(line))
+        last = line.rstrip()[-1:] or last
         is_whole = (
-            _HAS_RELATION.search(own)
-            and not open_parentheses(own)
-            and not _ENDS_IN_OPERATOR.search(own.rstrip())
-            and not _STARTS_WITH_OPERATOR.match(follow)
+            has_relation
+            and not depth
+            and last not in _OPERATORS + "+-"
             and follow
+            and follow[0] not in _OPERATORS.replace("(", ")'")
+            # A sign may go on with the constraint, or begin the next.
             and (follow[0] not in "+-" or _HAS_RELATION.search(follow))
         )
-        joined, own = (joined + ";", "") if is_whole else (joined + "\n", own)
-    return joined
+        joined += [line, ";" if is_whole else "\n"]
+        if is_whole:
+            has_relation = False
+    return "".join(joined[:-1])
