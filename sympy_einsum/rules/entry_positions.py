@@ -157,6 +157,7 @@ class EntryPositions:
         """Return selectors that determine labels without new axes of entries, or else some that
         determine more entries than these bring in."""
         groups: dict[frozenset[int], dict[int, Selector]] = {}
+        free: list[Selector] = []
         for selector in self.selectors:
             tensor, (*others, label) = selector
             needed = self._axes(others)
@@ -164,14 +165,15 @@ class EntryPositions:
                 continue
             new = frozenset(needed).difference(self.kept)
             is_slice = isinstance(tensor, Positions) and len(others) == 1
-            is_inverse = isinstance(tensor, InverseSlice)
-            if is_inverse and (label not in self.kept or others[0] not in self.sources):
+            if isinstance(tensor, InverseSlice) and others[0] not in self.sources:
                 continue
             is_gather_of_slice = isinstance(tensor, OneHot) and label in self.sliced
             if not new or (label not in self.kept and (is_slice or is_gather_of_slice)):
-                return [selector]
-            if label in self.kept:
+                free.append(selector)
+            elif label in self.kept:
                 groups.setdefault(new, {}).setdefault(label, selector)
+        if free:
+            return [min(free, key=self._rank)]
         for new in [*groups, *[a | b for a, b in combinations(groups, 2)]]:
             group: dict[int, Selector] = {}
             for own, selectors in groups.items():
@@ -179,6 +181,12 @@ class EntryPositions:
             if self._pays(new, group):
                 return [*group.values()]
         return []
+
+    def _rank(self, selector: Selector) -> int:
+        """Order selectors: those that determine an axis of entries, then those that leave the axes
+        of entries to be determined by others."""
+        *others, label = selector[1]
+        return 0 if label in self.kept else 1 + (not self.sources.keys() >= {*others})
 
     def _pays(self, new: Collection[int], group: Mapping[int, Selector]) -> bool:
         """Tell whether labels, as axes of entries, are better than those that are determined by

@@ -285,6 +285,16 @@ def test_columns_that_are_left_out(part):
     compared([x, p, q], se.jacobian(y, x)[1:4, part], *values, sparse=x[part])
 
 
+@pytest.mark.parametrize("length", [1, 2, 6])
+def test_slices_that_overlap(length):
+    J = se.jacobian((x[1:] - x[:-1]) ** 2, x)
+    found = compared([x], J @ J.T, rng.normal(size=length), sparse=x[1:])
+    rows, columns = found.nonzero()
+    assert np.all(abs(rows - columns) <= 1)
+    # No entry is computed that isn't stored.
+    assert found.nnz == max(3 * (length - 1) - 2, 0)
+
+
 def test_kronecker_products_and_one_hots():
     B = se.TensorSymbol("B", k, k)
     found = compared([B, n], se.einsum("ij,ab->iajb", se.Delta(n), B), rng.normal(size=(3, 3)), 4)
