@@ -1,4 +1,5 @@
-"""Measure loops against hand-written ones and JAX's scan: ``python -m benchmarks.loops``.
+"""Measure loops against hand-written ones, JAX's scan and PyTensor's:
+``python -m benchmarks.loops``.
 
 The table goes to ``results-loops.md``: ratios to the hand-written NumPy program in the same run.
 """
@@ -17,7 +18,7 @@ from sympy import symbols
 import sympy_einsum as se
 
 from .case import Case, normal
-from .contenders import by_jax, flat, hand, ours, ours_by_jax
+from .contenders import by_jax, by_pytensor, flat, hand, installed, ours, ours_by_jax
 from .timing import interleaved
 
 T, n, m = symbols("T n m", integer=True, positive=True)
@@ -25,10 +26,31 @@ RESULTS = Path(__file__).with_name("results-loops.md")
 
 
 def scanned(xp: Any, step: Callable[..., Any], init: Any, xs: Any) -> tuple[Any, Any]:
-    """Return JAX's scan."""
+    """Return JAX's scan, or PyTensor's."""
+    if xp.__name__.startswith("pytensor"):
+        return scanned_by_pytensor(step, init, xs)
     import jax
 
     return jax.lax.scan(step, init, xs)
+
+
+def scanned_by_pytensor(step: Callable[..., Any], init: Any, xs: Any) -> tuple[Any, Any]:
+    """Return PyTensor's scan with the arguments and results of JAX's."""
+    import pytensor
+
+    is_tuple = isinstance(init, tuple)
+    carries = init if is_tuple else (init,)
+
+    def outputs(x: Any, *carried: Any) -> list[Any]:
+        new, value = step(carried if is_tuple else carried[0], x)
+        return [*(new if is_tuple else (new,)), *([] if value is None else [value])]
+
+    has_value = len(outputs(xs[0], *carries)) > len(carries)
+    starts = [*carries, *([None] if has_value else [])]
+    found, _ = pytensor.scan(outputs, sequences=[xs], outputs_info=starts)
+    found = found if isinstance(found, list) else [found]
+    last = tuple([own[-1] for own in found[: len(carries)]])
+    return last if is_tuple else last[0], found[-1] if has_value else None
 
 
 # --- a recurrent network -----------------------------------------------------------------------
@@ -509,6 +531,8 @@ def measured(case: Case, size: str) -> dict[str, float]:
     compiled = time.perf_counter() - begin
     calls["ours, JAX"] = ours_by_jax(case, data)
     calls["JAX"] = by_jax(case, data)
+    if installed("pytensor"):
+        calls["PyTensor"] = by_pytensor(case, data)
     expected = flat(calls["hand"]())
     for call in calls.values():
         for one, other in zip(flat(call()), expected, strict=True):
@@ -524,8 +548,9 @@ def main() -> None:
         f"{platform.processor() or platform.machine()}, one thread. Steps × size; in the last two "
         "columns seconds from the expression to the first result, by NumPy and by Numba.",
         "",
-        "| case | steps × size | ours | Numba | ours, JAX / JAX | JAX | first | first, Numba |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| case | steps × size | ours | Numba | ours, JAX / JAX | JAX | PyTensor | first "
+        "| first, Numba |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for case in LOOPS:
         for size, (steps, count) in case.sizes.items():
@@ -533,7 +558,8 @@ def main() -> None:
             unit = found["hand"]
             ratios = [found["ours"] / unit, found["ours, Numba"] / unit]
             ratios += [found["ours, JAX"] / found["JAX"], found["JAX"] / unit]
-            cells = [f"{ratio:.2f}" for ratio in ratios]
+            ratios.append(found.get("PyTensor", np.nan) / unit)
+            cells = ["" if np.isnan(ratio) else f"{ratio:.2f}" for ratio in ratios]
             cells += [f"{found['first']:.1f}", f"{found['first, Numba']:.1f}"]
             lines.append(f"| {case.name} | {steps} × {count} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)

@@ -73,7 +73,7 @@ class CompressedArray:
         return self._function("diagonal")(*self.cores)
 
     def logdet(self) -> Any:
-        """Return log |det H|, from the determinants of the cores."""
+        """Return the logarithm of the absolute value of the determinant."""
         return self._function("logdet")(*self.cores)
 
     def _function(self, method: str, *shapes: Lengths) -> CompiledFunction:

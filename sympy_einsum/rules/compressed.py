@@ -195,7 +195,7 @@ class Compressed:
         return contract(self.cores, terms, [image[i] for i in outer[:half]], lengths)
 
     def logdet(self) -> Operand:
-        """Return log |det H|, a scalar, from the determinants of the cores.
+        """Return the logarithm of the absolute value of the determinant, from those of the cores.
 
         Raises
         ======
