@@ -61,7 +61,7 @@ def checked_name(name: object, instance: Instance) -> list[str]:
     Raises UnsupportedError for a name that isn't known, and for a method that can't take all of
     the problem into account.
     """
-    if name == "auto":
+    if isinstance(name, str) and name == "auto":
         return names_for(instance)
     known = {own.lower(): own for own in METHODS}
     if not isinstance(name, str) or name.lower() not in known:

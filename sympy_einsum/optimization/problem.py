@@ -132,6 +132,7 @@ class Problem:
                 f"the objective has shape {shape_of(self.objective)}, not that of a scalar; "
                 "take its sum, or Problem.least_squares for that of its squares"
             )
+        _check_real(self.objective, "the objective")
         self.variables = _as_variables(variables)
         self.maximize = _as_truth(maximize)
         self.constraints = read_constraints(subject_to, self.variables)
@@ -171,6 +172,8 @@ class Problem:
         parts = [as_operand(part) for part in (r if isinstance(r, (list, tuple)) else [r])]
         if not parts:
             raise TensorError("least_squares takes a residual, or a list of some, not an empty one")
+        for part in parts:
+            _check_real(part, "the residual")
         squares = [part**2 if not shape_of(part) else sum_(part**2) for part in parts]
         problem = cls(Add(*squares), variables, subject_to, parameters)
         problem._residual = as_residual(parts)
@@ -471,6 +474,11 @@ class Problem:
                 f"solve({{{str(name)!r}: …}})"
             )
         packing = Packing(self.variables, lengths)
+        if not packing.size:
+            names = ", ".join(map(str, self.variables))
+            raise ShapeError(
+                f"{names} have no entries for these data, so there is nothing to solve"
+            )
         for symbol, array in [*arrays.items(), *begin.items()]:
             if not np.isfinite(array).all():
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
@@ -503,6 +511,11 @@ class Problem:
             f"the {what} or its gradient isn't finite at {which}: {reason}; give a start for "
             f"{names} where it is, and bounds or constraints that keep it so"
         )
+
+
+def _check_real(value: Operand, what: str) -> None:
+    if value.is_real is False or (not value.is_real and value.has(S.ImaginaryUnit)):
+        raise UnsupportedError(f"{what} is complex; take real, imag or abs of it")
 
 
 def _as_variables(given: object) -> list[Operand]:

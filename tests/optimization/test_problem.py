@@ -794,6 +794,8 @@ def test_wrong_problems():
     assert "no relation" in message(lambda: se.Problem(x @ x, x, [x]))
     assert "never holds" in message(lambda: se.Problem(x @ x, x, [sp.false]))
     assert "True or False" in message(lambda: se.Problem(x @ x, x, maximize="yes"))
+    complex_residual = lambda: se.Problem.least_squares([x, 1j * t], [x, t])  # noqa: E731
+    assert "the residual is complex" in message(complex_residual, se.UnsupportedError)
     assert "a variable is" in message(lambda: se.Problem(x @ x, [x[0]]))
 
 
@@ -821,6 +823,7 @@ def test_wrong_data():
     assert "whole number" in message(lambda: se.Problem(x @ x, x).solve({n: 2.5}))
     assert "dictionary" in message(lambda: p.solve([a_, b_]))
     assert "another" not in message(lambda: p.solve({se.TensorSymbol("A", 2): a_}))
+    assert "no entries" in message(lambda: se.Problem(c @ x, x).solve({c: []}), se.ShapeError)
     assert "4 entries" in message(lambda: p.unpack([1.0], {A: a_}), se.ShapeError)
 
 
@@ -836,6 +839,7 @@ def test_wrong_methods():
         message(lambda method=method: p.solve(data, method=method), se.UnsupportedError)
     p = squares([x.sum() <= 1])
     assert "other than bounds" in message(lambda: p.solve(data, method="TNC"))
+    message(lambda: p.solve(data, method=np.ones(2)), se.UnsupportedError)
     assert "tolerance" in message(lambda: p.solve(data, tolerance=0))
     assert "function" in message(lambda: p.solve(data, callback=3))
 
