@@ -186,6 +186,9 @@ def test_the_part_of_a_sum_that_no_carry_changes_is_computed_before_the_loop():
     given = data((3, 3)), data((4, 3)), data(3), data(3)
     f, g = (se.lambdify([W, X, h, b], e) for e in (last, hoisted))
     assert_close(f(*given), g(*given))
+    # What else stands in the other terms is computed before too.
+    both, _ = se.scan(lambda c, x: (se.tanh(W @ c * se.exp(x) + W @ x + b), None), h, X)
+    assert {se.exp(X), X @ W.T + b[None, :]} <= {*hoist_inputs([both])[0].operands}
     # Nothing but a sum: each step adds.
     plain, _ = se.scan(lambda c, x: (se.tanh(W @ c + x + b), None), h, X)
     assert hoist_inputs([plain]) == [plain]
