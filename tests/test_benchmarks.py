@@ -51,12 +51,14 @@ def test_sparse_derivatives(case):
 WITH_POSITIONS = [*POSITIONS, *CURVATURE, *RUNNING, *WINDOWS]
 
 
-# What keeps more: of a model in steps the matrix of each, for the way back; a few more maps of the
-# size of images; an array of all differences of pairs, where hand-written code has a loop over the
-# centres: products in their place would cancel.
+# What keeps more: of a model in steps the matrix of each, for the way back, and the first and last
+# steps beside those that are a loop; a few more maps of the size of images; an array of all
+# differences of pairs, where hand-written code has a loop over the centres: products in their place
+# would cancel.
 MORE = {
     "hidden Markov model, Hessian": 10,
     "recurrent network over rows, Hessian": 10,
+    "recurrent network over rows, value and gradients": 1,
     "convolution of images, value and gradients": 3,
     "k-means by differences, value and gradient": 20,
 }
