@@ -329,7 +329,7 @@ def _reduced(carry: Carry) -> tuple[type[Basic], Operand] | None:
     kind = type(body)
     if kind not in (Max, Min, logaddexp) or body.args.count(symbol) != 1:
         return None
-    rest = [arg for arg in body.args if arg is not symbol]
+    rest = [arg for arg in body.args if arg != symbol]
     other = kind(*rest) if len(rest) > 1 else rest[0]
     if body is new:
         return kind, other
@@ -343,7 +343,7 @@ def _factor(carry: Carry) -> Operand | None:
     if not shape_of(new):
         if not new.is_Mul or new.args.count(symbol) != 1:
             return None
-        return Mul(*[own for own in new.args if own is not symbol])
+        return Mul(*[own for own in new.args if own != symbol])
     product = with_common_output(inlined_product(new))
     output = tuple(range(order_of(new)))
     places = [k for k, own in enumerate(product.operands) if own is symbol]

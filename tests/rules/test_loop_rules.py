@@ -5,8 +5,10 @@ import pytest
 import sympy
 from oracles import assert_close
 from sympy import Symbol, symbols
+from sympy.core.cache import clear_cache
 
 import sympy_einsum as se
+from sympy_einsum.expressions import slot
 from sympy_einsum.rules import hoist_inputs, normal_form, sum_stored_values
 
 T, n = symbols("T n", integer=True, positive=True)
@@ -230,3 +232,11 @@ def test_inner_loops_stay_in_the_loop():
 
     last, _ = se.scan(step, h, Z)
     assert hoist_inputs([last])[0] is last
+
+
+def test_parameters_of_scalar_lambdas_are_compared_by_value():
+    """Old ones stay in lambdas when caches forget them."""
+    last, _ = se.scan(lambda c, x: (se.Max(c, x), None), h, X)
+    slot.cache_clear()
+    clear_cache()
+    assert se.equal(last, se.concatenate([h[None], X]).max(axis=0))
