@@ -434,3 +434,20 @@ def test_loops_of_jax_are_compiled_once(monkeypatch):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
         counts.append(len(traced))
     assert counts == [2, 2, 4, 4, 4]
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("own", ["range", "carry", "entries", "slice", "step", "loop1", "u1"])
+def test_names_that_code_of_loops_uses(own, backend):
+    pytest.importorskip(backend)
+    W, X, h = se.TensorSymbol("W", n, n), se.TensorSymbol("X", T, n), se.TensorSymbol("h", n)
+    data = np.random.default_rng(0).standard_normal
+    given = data((3, 3)) / 3, data((4, 3)), data(3), data(3)
+    results = []
+    for name in (own, "plain"):
+        v = se.TensorSymbol(name, n)
+        last, values = se.scan(lambda c, x, v=v: (se.tanh(W @ c + x * v), c[::-1] * v), h, X)
+        exprs = [last, values[1:], se.gradient(last.sum(), v)]
+        results.append(se.lambdify([W, X, h, v], exprs, backend=backend)(*given))
+    for one, other in zip(*results, strict=True):
+        assert_close(np.asarray(one), np.asarray(other))

@@ -37,7 +37,7 @@ from .printer import indented, printed
 
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fallback", "fits"}
-RESERVED |= {"_first", "function", "rows"}
+RESERVED |= {"_first", "function", "range", "rows", "slice"}
 RESERVED |= {"compressed", "sparse", "hasattr", "int", "type", "variants", "ShapeError"}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 

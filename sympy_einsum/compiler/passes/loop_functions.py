@@ -276,12 +276,13 @@ class LoopWriter:
         kinds = [name("int" if own else self.kind) for own in self.body.positions[:carried]]
         new = [call("jnp.asarray", *own) for own in zip(outputs[:carried], kinds, strict=True)]
         step, entries = f"{name_of}_step", as_tuple([*map(name, self.inputs), name(self.index)])
+        given = [name(f"{self.prefix}carry"), name(f"{self.prefix}entries")]
         inner = function(
             step,
-            [name("carry"), name("entries")],
+            given,
             [
-                assigned(carry, name("carry")),
-                assigned(entries, name("entries")),
+                assigned(carry, given[0]),
+                assigned(entries, given[1]),
                 *steps,
                 ast.Return(as_tuple([as_tuple(new), as_tuple(stored)])),
             ],
@@ -337,7 +338,7 @@ def free_prefix(taken: Collection[str]) -> str:
 def _is_given(name: str) -> bool:
     """Tell whether a name is one that the functions of loops give."""
     is_numbered = name[:1] in {*STEMS} and (name[1:].isdigit() or not name[1:])
-    return is_numbered or name in ("step", "kind") or name.startswith("loop")
+    return is_numbered or name in ("step", "kind", "carry", "entries") or name.startswith("loop")
 
 
 def ignoring(kind: str, tree: ast.stmt) -> ast.stmt:
