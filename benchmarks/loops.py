@@ -47,7 +47,7 @@ def scanned_by_pytensor(step: Callable[..., Any], init: Any, xs: Any) -> tuple[A
 
     has_value = len(outputs(xs[0], *carries)) > len(carries)
     starts = [*carries, *([None] if has_value else [])]
-    found, _ = pytensor.scan(outputs, sequences=[xs], outputs_info=starts)
+    found = pytensor.scan(outputs, sequences=[xs], outputs_info=starts, return_updates=False)
     found = found if isinstance(found, list) else [found]
     last = tuple([own[-1] for own in found[: len(carries)]])
     return last if is_tuple else last[0], found[-1] if has_value else None
