@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import count
 from math import prod
 from typing import Any
 
@@ -22,6 +23,12 @@ def like(name: str, value: Operand) -> Operand:
     """Return a real symbol of the shape of a value."""
     shape = shape_of(value)
     return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
+
+
+def free_names(name: str, taken: Collection[Operand]) -> Iterator[str]:
+    """Yield names with numbers, without those of the symbols that are taken."""
+    names = {str(symbol) for symbol in taken}
+    return (own for number in count(1) if (own := f"{name}_{number}") not in names)
 
 
 def weighted_sum(weights: Sequence[Operand], values: Sequence[Operand]) -> Operand:
@@ -136,10 +143,17 @@ class Functions:
         )
 
     def _directions(self) -> list[Operand]:
-        return [like(f"direction_{k}", x) for k, x in enumerate(self.variables)]
+        names = free_names("direction", self._taken)
+        return [like(name, x) for name, x in zip(names, self.variables, strict=False)]
 
     def _weights(self, which: tuple[int, ...]) -> list[Operand]:
-        return [like(f"weight_{k}", self.gaps[k]) for k in which]
+        names = free_names("weight", self._taken)
+        return [like(name, self.gaps[k]) for name, k in zip(names, which, strict=False)]
+
+    @once
+    def _taken(self) -> set[Operand]:
+        exprs = [self.objective, *self.gaps, *self.arguments]
+        return {symbol for expr in exprs for symbol in expr.free_symbols}
 
     def _once(
         self,

@@ -22,7 +22,7 @@ from ..expressions import (
 from ..operations import multiply, sum as sum_
 from ..printing import latex
 from .diagnosis import first_failure
-from .functions import Functions, Instance, like, weighted_sum
+from .functions import Functions, Instance, free_names, like, weighted_sum
 from .methods import checked_name, minimize_arguments
 from .optimality import Conditions
 from .packing import Arrays, Lengths, Packing, Values, by_symbol, known_lengths, real_array
@@ -203,19 +203,19 @@ class Problem:
     @once
     def _multipliers(self) -> list[Operand]:
         """The symbols of multipliers: λ for inequalities, μ for equations."""
-        counts = {"lambda": 0, "mu": 0}
-        found = []
-        for constraint in self.constraints:
-            name = "mu" if constraint.is_equation else "lambda"
-            counts[name] += 1
-            found.append(like(f"{name}_{counts[name]}", constraint.gap))
-        return found
+        taken = [*self._arguments, *self.parameters, *self.lengths]
+        names = {name: free_names(name, taken) for name in ("lambda", "mu")}
+        return [
+            like(next(names["mu" if own.is_equation else "lambda"]), own.gap)
+            for own in self.constraints
+        ]
 
     @property
     def lagrangian(self) -> Operand:
         """The objective plus (for maximize minus) each constraint's gap times its multiplier.
 
-        Multipliers are ``lambda_1``, … for inequalities and ``mu_1``, … for equations.
+        Multipliers are ``lambda_1``, … for inequalities and ``mu_1``, … for equations;
+        names in use are left out.
 
         >>> import sympy_einsum as se
         >>> from sympy import Eq

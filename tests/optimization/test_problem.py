@@ -717,6 +717,13 @@ def test_formulas():
     assert r"\lambda_{1} &\geq 0" in text
 
 
+def test_multipliers_have_names_of_their_own():
+    taken = sp.Symbol("lambda_1", real=True)
+    p = se.Problem(x @ x + taken * x.sum(), x, [x.sum() >= 1, x[0] <= 5])
+    assert [str(symbol) for symbol in p._multipliers] == ["lambda_2", "lambda_3"]
+    assert p.kkt.stationarity[0].has(taken)
+
+
 def test_the_lagrangian_of_a_maximum_subtracts():
     p = se.Problem(c @ x, x, [x @ x <= 1], maximize=True)
     assert se.equal(p.lagrangian, c @ x - p._multipliers[0] * (x @ x - 1))
@@ -748,6 +755,16 @@ def test_products_with_hessians():
     assert_close(arguments["hessp"](point, direction), 12 * point**2 * direction)
     operator = arguments["constraints"][0].hess(point, np.array([2.0]))
     assert_close(operator @ direction, 12 * point * direction)
+
+
+@pytest.mark.parametrize("name", ["weight_0", "weight_1", "direction_0", "direction_1"])
+def test_parameters_of_any_name(name):
+    taken = sp.Symbol(name, real=True)
+    p = se.Problem(t**4 - taken * t, t, [t**2 <= 1])
+    assert_close(p.solve({taken: 8.0}, method="trust-constr")[t], 1.0, 1e-5)
+    instance, vector = p._prepared({taken: 8.0}, {t: 0.5})
+    assert_close(instance.hessian_product(vector, np.ones(1)), np.array([3.0]))
+    assert_close(instance.constraint_product(vector, np.ones(1), np.ones(1)), np.array([2.0]))
 
 
 def test_packing():
