@@ -425,8 +425,8 @@ MAX_SADDLES = 5
 SADDLE_STEP = 0.1
 # Relative difference of an affine constraint from bounds that are found by probes.
 SAME_PROBE = 1e-9
-# Value below whose negative an objective counts as unbounded, and an entry that tells which of a
-# linear problem's go to infinity.
+# Value, relative to 1 and the one at the start, below whose negative an objective counts as
+# unbounded, and an entry that tells which of a linear problem's go to infinity.
 UNBOUNDED_VALUE = 1e20
 LARGE_ENTRY = 1e6
 # Nodes of an expression that are searched for one that isn't finite.

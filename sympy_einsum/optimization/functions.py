@@ -240,6 +240,8 @@ class Instance:
         self.packing = packing
         count = len(functions.variables)
         self.rest = [arrays[symbol] for symbol in functions.arguments[count:]]
+        # Below it the objective counts as unbounded.
+        self.floor = -np.inf
         self._at: bytes = b""
         self._first: list[Any] = []
         self._constrained_at: bytes = b""
@@ -327,7 +329,7 @@ class Instance:
             self._first = [float(found[0]), found[1:]]
             self._at = vector.tobytes()
         value, slopes = self._first
-        if value < -tuning.UNBOUNDED_VALUE:
+        if value < self.floor:
             raise Unbounded(vector)
         return (value if np.isfinite(value) else np.inf), slopes
 

@@ -99,6 +99,7 @@ def run(
     if np.any(instance.bounds.lower > instance.bounds.upper):
         message = f"{violated(instance, constraints, start)}: bounds contradict each other"
         return End(start, False, message, names[0], _unknown(instance))
+    instance.floor = -tuning.UNBOUNDED_VALUE * max(1.0, abs(instance.value(start)))
     for name in names:
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):

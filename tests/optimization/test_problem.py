@@ -889,6 +889,18 @@ def test_unbounded(problem):
     assert "no optimum" in repr(result)
 
 
+@pytest.mark.parametrize("power", [1, 2])
+def test_large_values_are_not_unbounded(power):
+    limits = [t <= 1, t >= 0]
+    p = se.Problem(-C * t**power, t, limits)
+    for scale in (1e21, 1e25):
+        result = p.solve({C: scale})
+        assert result.success
+        assert result[t] == 1
+        assert p.scipy({C: scale})["fun"](np.ones(1)) == -scale
+    assert "unbounded" in se.Problem(-C * t**power, t).solve({C: 1e25}).message
+
+
 INFEASIBLE = {
     "linear program": se.Problem(c @ x, x, [x.sum() >= 5, x >= 0, x <= 1]),
     "bounds": se.Problem(x @ x, x, [x >= 2, x <= c]),
