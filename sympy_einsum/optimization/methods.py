@@ -258,10 +258,19 @@ def _solve_squares(
 def _solve_bounded_squares(
     instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
 ) -> Outcome:
-    offset, rows = instance.residual(np.zeros(len(start)))
-    sides = instance.bounds.lower, instance.bounds.upper
-    found = optimize.lsq_linear(rows, -offset, sides, method="bvls", tol=_least(tolerance))
-    vector = instance.bounds.inside(found.x)
+    bounds = instance.bounds
+    loose = ~bounds.fixed
+    vector = np.where(loose, 0.0, bounds.lower)
+    offset, rows = instance.residual(vector)
+    found = optimize.lsq_linear(
+        rows[:, loose],
+        -offset,
+        (bounds.lower[loose], bounds.upper[loose]),
+        method="bvls",
+        tol=_least(tolerance),
+    )
+    vector[loose] = found.x
+    vector = bounds.inside(vector)
     record(vector)
     return Outcome(vector, bool(found.success), str(found.message), int(found.nit))
 
@@ -270,25 +279,31 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
     """Minimise the squares of a residual by Levenberg's and Marquardt's method, or, for bounds or
     fewer equations than unknowns, by one of trust regions."""
     evaluations = 0
+    bounds = instance.bounds
+    loose = ~bounds.fixed
 
-    def rows(vector: np.ndarray) -> np.ndarray:
+    def whole(part: np.ndarray) -> np.ndarray:
+        vector = start.copy()
+        vector[loose] = part
+        return vector
+
+    def rows(part: np.ndarray) -> np.ndarray:
         nonlocal evaluations
         evaluations += 1
-        record(vector)
-        return instance.residual(vector)[1]
+        record(whole(part))
+        return instance.residual(whole(part))[1][:, loose]
 
-    bounds = instance.bounds
     is_tall = len(instance.residual(start)[0]) >= len(start)
     found = optimize.least_squares(
-        lambda vector: instance.residual(vector)[0],
-        start,
+        lambda part: instance.residual(whole(part))[0],
+        start[loose],
         rows,
-        (bounds.lower, bounds.upper),
+        (bounds.lower[loose], bounds.upper[loose]),
         method="lm" if is_tall and not bounds.are_some else "trf",
         **dict.fromkeys(("ftol", "xtol", "gtol"), _least(tolerance)),
         max_nfev=tuning.MAX_SOLVER_ITERATIONS,
     )
-    return Outcome(found.x, bool(found.success), str(found.message), evaluations)
+    return Outcome(whole(found.x), bool(found.success), str(found.message), evaluations)
 
 
 def _least(tolerance: float) -> float:

@@ -640,6 +640,16 @@ def test_equal_bounds_have_multipliers_of_any_sign():
         assert_close(lower - upper, 2 * (result[x] - goal), 1e-6)
 
 
+@pytest.mark.parametrize("method", ["lsq-linear", "least-squares"])
+@pytest.mark.parametrize("limits", [[0.0, 2], [2, 0], [0, 0], [0, 0, 5], [0, 3, 0, 1]])
+def test_squares_with_equal_bounds(method, limits):
+    goal = np.array([3.0, 1, -2, 4])[: len(limits)]
+    p = se.Problem(((x - c) ** 2).sum(), x, [x <= u, x >= 0])
+    result = p.solve({c: goal, u: limits}, method=method)
+    assert result.success
+    assert_close(result[x], np.clip(goal, 0, limits), 1e-8)
+
+
 def test_dependent_equations():
     """The nearest orthogonal matrix: nine equations, of which six are independent."""
     X, M = se.TensorSymbol("X", n, n), se.TensorSymbol("M", n, n)
