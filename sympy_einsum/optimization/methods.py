@@ -156,8 +156,9 @@ def _by_minimize(
         arguments = minimize_arguments(instance, start)
         if not second:
             arguments = {k: v for k, v in arguments.items() if k not in ("hess", "hessp")}
-        elif name == "trust-exact":
-            arguments = {**arguments, "hess": instance.hessian, "hessp": None}
+        elif name == "trust-exact" or (name == "trust-ncg" and "hess" in arguments):
+            # Their factorizations refuse what isn't finite.
+            arguments = {**arguments, "hess": instance.finite_hessian, "hessp": None}
         found = optimize.minimize(
             method=name,
             callback=lambda vector, *state: record(vector),

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import tuning
 from .diagnosis import unbounded, violated
-from .functions import Instance, Unbounded
+from .functions import Instance, Kink, Unbounded
 from .methods import METHODS, Outcome
 from .optimality import Conditions, conditions_at, falling_direction, polished
 from .relations import Constraint
@@ -133,7 +133,11 @@ def _end_of(
 ) -> End:
     """Run a method; from a saddle point or a maximum again, after a step that leads down."""
     for _ in range(tuning.MAX_SADDLES):
-        outcome = METHODS[name].run(instance, start, tolerance, progress)
+        try:
+            outcome = METHODS[name].run(instance, start, tolerance, progress)
+        except Kink as kink:
+            (vector,) = kink.args
+            outcome = Outcome(vector, False, "second derivatives aren't finite there", 0)
         end = _judged(instance, outcome, name, tolerance, constraints)
         direction = falling_direction(instance, end.vector) if end.success else None
         if direction is None:

@@ -933,6 +933,14 @@ def test_kinks_are_told():
     assert result.success or "kinks" in result.message
 
 
+@pytest.mark.parametrize("method", ["auto", "trust-exact", "trust-ncg"])
+def test_second_derivatives_that_are_not_finite(method):
+    f = sp.sqrt(((pair - c) ** 2).sum())
+    result = se.Problem(f, pair).solve({c: [3.0, -1.0]}, method=method)
+    assert not result.success
+    assert "kinks" in result.message
+
+
 def test_scipy_is_loaded_when_it_is_needed():
     code = (
         "import sys, sympy_einsum as se\n"
