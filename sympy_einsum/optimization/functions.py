@@ -230,7 +230,7 @@ class Unbounded(Exception):
 
 
 class Kink(Exception):
-    """Raised where second derivatives aren't finite; holds the vector."""
+    """Raised where derivatives aren't finite; holds the vector."""
 
 
 class Instance:
@@ -356,13 +356,6 @@ class Instance:
         """Return the Hessian matrix."""
         function, size = self.functions.hessian, self.packing.size
         return self._array((size, size), lambda: self._matrix(self._call(function, vector)))
-
-    def finite_hessian(self, vector: np.ndarray) -> np.ndarray:
-        """Return the Hessian matrix; raises Kink where it isn't finite."""
-        found = self.hessian(vector)
-        if not np.isfinite(found).all():
-            raise Kink(vector)
-        return found
 
     def hessian_product(self, vector: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return the Hessian times a vector."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import UnsupportedError, tuning
-from .functions import Instance, Unbounded
+from .functions import Instance, Kink, Unbounded
 from .libraries import optimize, sparse_algebra
 
 # Calls after each iteration, with the vector.
@@ -143,6 +143,18 @@ def _constraint_hessian(instance: Instance, small: bool) -> Callable[..., Any]:
     return product
 
 
+def _finite(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function that raises Kink where the value of a function isn't finite."""
+
+    def checked(vector: np.ndarray) -> np.ndarray:
+        found = function(vector)
+        if not np.isfinite(found).all():
+            raise Kink(vector.copy())
+        return found
+
+    return checked
+
+
 def _by_minimize(
     name: str,
     second: bool = False,
@@ -156,9 +168,11 @@ def _by_minimize(
         arguments = minimize_arguments(instance, start)
         if not second:
             arguments = {k: v for k, v in arguments.items() if k not in ("hess", "hessp")}
-        elif name == "trust-exact" or (name == "trust-ncg" and "hess" in arguments):
-            # Their factorizations refuse what isn't finite.
-            arguments = {**arguments, "hess": instance.finite_hessian, "hessp": None}
+        elif name in ("trust-exact", "trust-krylov", "trust-ncg"):
+            # Their linear algebra refuses what isn't finite.
+            arguments["jac"] = _finite(instance.gradient)
+            if name == "trust-exact" or "hess" in arguments:
+                arguments |= {"hess": _finite(instance.hessian), "hessp": None}
         found = optimize.minimize(
             method=name,
             callback=lambda vector, *state: record(vector),

@@ -82,8 +82,10 @@ class Progress:
         violation = float(self.instance.violations(vector).max(initial=0))
         seconds = perf_counter() - self.began
         self.history.append(Iteration(len(self.history) + 1, value, violation, seconds))
-        if self.callback is not None and self.callback(self.history[-1]) is True:
-            raise Stop(vector)
+        if self.callback is not None:
+            answer = self.callback(self.history[-1])
+            if isinstance(answer, (bool, np.bool_)) and answer:
+                raise Stop(vector)
 
 
 def run(
@@ -95,6 +97,12 @@ def run(
     constraints: Sequence[Constraint],
 ) -> End:
     """Try methods until one ends at an optimum; else return the best end."""
+
+    def rank(end: End) -> tuple[float, ...]:
+        violation = 0.0 if _is_feasible(end, tolerance) else end.conditions.violation
+        value = instance.final_value(end.vector)
+        return not end.success, violation, value, end.conditions.residual
+
     best: End | None = None
     if np.any(instance.bounds.lower > instance.bounds.upper):
         message = f"{violated(instance, constraints, start)}: bounds contradict each other"
@@ -115,7 +123,7 @@ def run(
             (vector,) = stop.args
             conditions = conditions_at(instance, vector, tuning.NEAR_ACTIVE)
             return End(vector, False, "stopped by the callback", name, conditions)
-        if best is None or _rank(end) < _rank(best):
+        if best is None or rank(end) < rank(best):
             best = end
         if best.success:
             break
@@ -137,7 +145,7 @@ def _end_of(
             outcome = METHODS[name].run(instance, start, tolerance, progress)
         except Kink as kink:
             (vector,) = kink.args
-            outcome = Outcome(vector, False, "second derivatives aren't finite there", 0)
+            outcome = Outcome(vector, False, "derivatives aren't finite there", 0)
         end = _judged(instance, outcome, name, tolerance, constraints)
         direction = falling_direction(instance, end.vector) if end.success else None
         if direction is None:
@@ -149,8 +157,9 @@ def _end_of(
     return end._replace(success=False, message=message)
 
 
-def _rank(end: End) -> tuple[bool, float, float]:
-    return not end.success, end.conditions.violation, end.conditions.residual
+def _is_feasible(end: End, tolerance: float) -> bool:
+    scale = 1 + np.abs(end.vector).max(initial=0)
+    return bool(end.conditions.violation <= tuning.OPTIMAL * tolerance * scale)
 
 
 def _unknown(instance: Instance) -> Conditions:
@@ -176,7 +185,7 @@ def _judged(
     if not np.isfinite(instance.value(vector)):
         message = f"the objective isn't finite where {name} ended: {outcome.message}"
         return end._replace(success=False, message=message)
-    if conditions.violation > tuning.OPTIMAL * tolerance * (1 + np.abs(vector).max(initial=0)):
+    if not _is_feasible(end, tolerance):
         message = (
             f"{violated(instance, constraints, vector)}: the constraints can't hold together, or "
             f"{name} found no point where they do from this start"

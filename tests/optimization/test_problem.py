@@ -683,9 +683,10 @@ def test_progress():
 
 
 @pytest.mark.parametrize("limits", [[], [pair >= 0], [pair @ pair <= 1]])
-def test_the_callback_stops(limits):
+@pytest.mark.parametrize("truth", [bool, np.bool_])
+def test_the_callback_stops(limits, truth):
     f = (1 - pair[0]) ** 2 + 100 * (pair[1] - pair[0] ** 2) ** 2
-    result = se.Problem(f, pair, limits).solve(callback=lambda state: state.number == 3)
+    result = se.Problem(f, pair, limits).solve(callback=lambda state: truth(state.number == 3))
     assert (result.iterations, result.success) == (3, False)
     assert "callback" in result.message
 
@@ -933,12 +934,19 @@ def test_kinks_are_told():
     assert result.success or "kinks" in result.message
 
 
-@pytest.mark.parametrize("method", ["auto", "trust-exact", "trust-ncg"])
-def test_second_derivatives_that_are_not_finite(method):
-    f = sp.sqrt(((pair - c) ** 2).sum())
-    result = se.Problem(f, pair).solve({c: [3.0, -1.0]}, method=method)
+@pytest.mark.parametrize("method", ["auto", "trust-exact", "trust-krylov", "trust-ncg"])
+def test_derivatives_that_are_not_finite(method):
+    f = sp.sqrt(((u - c) ** 2).sum())
+    result = se.Problem(f, u).solve({c: [3.0, -1.0]}, method=method)
     assert not result.success
     assert "kinks" in result.message
+
+
+@pytest.mark.parametrize("limits", [[], [u @ u <= 100], [u >= -5]])
+def test_of_failed_ends_the_lowest_is_returned(limits):
+    p = se.Problem(sp.sqrt((u - c) @ (u - c)), u, limits)
+    for goal in ([3.0, -1.0], [3.0, -1.0, 0.0]):
+        assert_close(p.solve({c: goal})[u], np.array(goal), 1e-6)
 
 
 def test_scipy_is_loaded_when_it_is_needed():
