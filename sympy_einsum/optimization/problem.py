@@ -76,8 +76,9 @@ class Problem:
     ==========
 
     f : the objective, a scalar expression
-    variables : a symbol or a list of them, of any shapes. One that is assumed to be nonnegative or
-        positive is bounded by 0; strict inequalities are read as those that allow equality
+    variables : a symbol or a list of them, of any shapes. One that is assumed to be nonnegative,
+        positive, nonpositive or negative is bounded by 0; strict inequalities are read as those
+        that allow equality
     subject_to : constraints, entry by entry: what ``A @ x <= b``, ``x >= 0``,
         ``(x >= 0) & (x <= 1)`` or ``sympy.Eq(h, 0)`` gives
     parameters : the other symbols, in any order; by default all that occur
@@ -95,7 +96,8 @@ class Problem:
 
     ShapeError : f isn't a scalar, or the sides of a constraint don't fit together
     TensorError : something is no variable, no constraint, or no parameter although it occurs
-    UnsupportedError : a variable is assumed to be symmetric, a constraint is of another kind
+    UnsupportedError : a variable is assumed to be symmetric or an integer, a constraint is of
+        another kind
 
     Examples
     ========
@@ -530,6 +532,11 @@ def _as_variables(given: object) -> list[Operand]:
             )
         if x.is_real is False or (isinstance(x, TensorSymbol) and not x.is_real):
             raise UnsupportedError(f"the variable {x} is complex; use its real and imaginary parts")
+        if isinstance(x, Symbol) and x.is_integer:
+            raise UnsupportedError(
+                f"the variable {x} is assumed to be an integer, but problems are solved over real "
+                "numbers; take a symbol with real=True, and round the solution"
+            )
         if SYMMETRIC & {*getattr(x, "assumptions", ())}:
             raise UnsupportedError(
                 f"the variable {x} is assumed to be {x.assumptions[0]}; write it with another "

@@ -95,6 +95,8 @@ def read_constraints(given: object, variables: Sequence[Operand]) -> list[Constr
     for x in variables:
         if getattr(x, "is_nonnegative", False):
             found.append(new_constraint(x, x, ">=", S.Zero))
+        if getattr(x, "is_nonpositive", False):
+            found.append(new_constraint(x, x, "<=", S.Zero))
     return [*dict.fromkeys(found)]
 
 

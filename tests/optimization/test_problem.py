@@ -650,6 +650,16 @@ def test_squares_with_equal_bounds(method, limits):
     assert_close(result[x], np.clip(goal, 0, limits), 1e-8)
 
 
+@pytest.mark.parametrize("assumption", ["negative", "nonpositive", "positive", "nonnegative"])
+def test_assumed_signs_are_bounds(assumption):
+    s = sp.Symbol("s", **{assumption: True})
+    sign = -1 if s.is_nonpositive else 1
+    p = se.Problem((s - C) ** 2, s)
+    result = p.solve({C: -3.0 * sign})
+    assert (result[s], result.multipliers[s]) == (0, 6)
+    assert_close(p.solve({C: 3.0 * sign})[s], 3.0 * sign)
+
+
 def test_dependent_equations():
     """The nearest orthogonal matrix: nine equations, of which six are independent."""
     X, M = se.TensorSymbol("X", n, n), se.TensorSymbol("M", n, n)
@@ -825,6 +835,12 @@ def test_wrong_problems():
     complex_residual = lambda: se.Problem.least_squares([x, 1j * t], [x, t])  # noqa: E731
     assert "the residual is complex" in message(complex_residual, se.UnsupportedError)
     assert "a variable is" in message(lambda: se.Problem(x @ x, [x[0]]))
+
+
+@pytest.mark.parametrize("assumption", ["integer", "even", "zero"])
+def test_integers_are_refused(assumption):
+    s = sp.Symbol("s", **{assumption: True})
+    message(lambda: se.Problem((s - t) ** 2, s), se.UnsupportedError)
 
 
 def test_what_always_holds_is_no_constraint():
