@@ -263,9 +263,10 @@ def test_help_names_the_language(capsys):
 def test_the_documentation_shows_every_option():
     page = pytest.importorskip("command_line", reason="Sphinx isn't installed")
     assert "COMMAND" in page.help_of()
-    for command, option in {"derive": "--steps", "eval": "--set", "serve": "--port"}.items():
+    options = {"derive": "--steps", "eval": "--set", "serve": "--port", "solve": "--data"}
+    for command, option in options.items():
         assert option in page.help_of(command)
-    assert set(page.COMMANDS) == {"derive", "eval", "serve"}
+    assert {*page.COMMANDS} == {*options}
 
 
 def test_the_module_runs_as_a_program():
