@@ -133,7 +133,8 @@ def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.nda
 
 def falling_direction(instance: Instance, vector: np.ndarray) -> np.ndarray | None:
     """Return a direction along all active constraints in which the Lagrangian curves downwards, or
-    None where there is none, as at a minimum, or there are too many unknowns to tell."""
+    along bounds one in which it is flat and a step lowers the objective; None where there is none,
+    as at a minimum, or there are too many unknowns to tell."""
     gaps, rows = instance.constraints(vector)
     if not 0 < len(vector) + len(gaps) <= tuning.MAX_DENSE_HESSIAN:
         return None
@@ -152,11 +153,25 @@ def falling_direction(instance: Instance, vector: np.ndarray) -> np.ndarray | No
         tangents = turned[rank:].T
     curvatures, directions = np.linalg.eigh(tangents.T @ matrix @ tangents)
     scale = np.abs(matrix).max(initial=0)
-    if not len(curvatures) or curvatures[0] >= -tuning.NEAR_ACTIVE * scale:
+    found = np.zeros((len(curvatures), len(vector)))
+    found[:, free] = (tangents @ directions).T
+    near = tuning.NEAR_ACTIVE
+    if len(curvatures) and curvatures[0] < -near * scale:
+        return found[0]
+    if len(own) or instance.functions.has_linear_residual or instance.functions.is_linear:
         return None
-    found = np.zeros(len(vector))
-    found[free] = tangents @ directions[:, 0]
-    return found
+    value = instance.value(vector)
+    lower = value - near * (1 + abs(value))
+    for direction in found[curvatures <= near * (1 + scale)]:
+        if min(map(instance.value, steps(instance, vector, direction))) < lower:
+            return direction
+    return None
+
+
+def steps(instance: Instance, vector: np.ndarray, direction: np.ndarray) -> list[np.ndarray]:
+    """Return the ends of steps along a direction and against it, within the bounds."""
+    step = tuning.SADDLE_STEP * (1 + np.abs(vector).max()) * direction
+    return [instance.bounds.inside(vector + sign * step) for sign in (1, -1)]
 
 
 def _lagrangian_hessian(instance: Instance, vector: np.ndarray, current: Conditions) -> np.ndarray:

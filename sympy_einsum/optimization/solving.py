@@ -13,7 +13,7 @@ from ..core import tuning
 from .diagnosis import unbounded, violated
 from .functions import Instance, Kink, Unbounded
 from .methods import METHODS, Outcome
-from .optimality import Conditions, conditions_at, falling_direction, polished
+from .optimality import Conditions, conditions_at, falling_direction, polished, steps
 from .relations import Constraint
 from .results import Iteration
 
@@ -150,9 +150,7 @@ def _end_of(
         direction = falling_direction(instance, end.vector) if end.success else None
         if direction is None:
             return end
-        step = tuning.SADDLE_STEP * (1 + np.abs(end.vector).max()) * direction
-        trials = [instance.bounds.inside(end.vector + sign * step) for sign in (1, -1)]
-        start = min(trials, key=instance.value)
+        start = min(steps(instance, end.vector, direction), key=instance.value)
     message = f"{name} ended at a saddle point; give a start"
     return end._replace(success=False, message=message)
 

@@ -619,6 +619,16 @@ def test_saddle_points_are_left(limits, method):
     assert_close(np.outer(result[u], result[u]), np.outer(root, root), 1e-6)
 
 
+def test_inflections_are_left():
+    assert "unbounded" in se.Problem(t**3, t).solve().message
+    assert_close(se.Problem(t**3, t, [t >= -2]).solve(start={t: 0.0})[t], -2.0)
+    flat = se.Problem((pair[1] - 1) ** 2 + pair[0] ** 3 + pair[0] ** 4, pair)
+    result = flat.solve(start={pair: [0.0, 0.0]})
+    assert result.success
+    assert_close(result[pair], np.array([-0.75, 1.0]), 1e-6)
+    assert_close(se.Problem((u**4).sum(), u).solve(start={u: [0.0, 1.0]})[u], np.zeros(2), 0.05)
+
+
 def test_bounds_of_one_entry_twice():
     """The tightest of each side, and its multiplier."""
     limit = se.concatenate([pair, 2 * pair]) <= se.TensorSymbol("h", 4)
