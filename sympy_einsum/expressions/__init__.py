@@ -18,7 +18,7 @@ from .base import (
     TensorExpr as TensorExpr,
     TensorLike as TensorLike,
 )
-from .batching import over_batch as over_batch, repeated_batch as repeated_batch
+from .batching import over_batch as over_batch
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
 from .complex_entries import (
     conjugated as conjugated,

@@ -102,13 +102,6 @@ def _spread(node: Operand, batched: Batches, shape: Sequence[Expr]) -> Operand:
     return contract((value,), (labels,), axes, dict(enumerate(shape)))
 
 
-def repeated_batch(node: Operand, length: Expr) -> Operand:
-    """Return a batch whose entries are all equal."""
-    axes = range(1 + order_of(node))
-    lengths = dict(enumerate((length, *shape_of(node))))
-    return contract((node,), (axes[1:],), axes, lengths)
-
-
 def _product(node: Einsum, batched: Batches, length: Expr) -> Operand:
     label = len(node.lengths)
     operands = [batched.get(own, own) for own in node.operands]

@@ -33,7 +33,7 @@ from ..expressions import (
     depending,
     level_of_body,
     over_batch,
-    repeated_batch,
+    repeated,
     replace_nodes,
     shape_of,
     step_index,
@@ -142,7 +142,7 @@ def _over(exprs: Any, stacked: Mapping[Basic, Operand], length: Expr) -> Any:
 
 def _batch_of(root: Operand, stacked: Mapping[Basic, Operand], length: Expr) -> Operand:
     found = over_batch(root, stacked, length, _by_loop)
-    return repeated_batch(root, length) if found is None else found
+    return repeated(root, length) if found is None else found
 
 
 def _batched_loop(node: Scan, batched: Mapping[Basic, Operand], length: Expr) -> Operand:
@@ -187,7 +187,7 @@ def _batched_loop(node: Scan, batched: Mapping[Basic, Operand], length: Expr) ->
         outputs.append(_batch_of(output, of_step, length) if is_batched else output)
     outputs = replace_nodes(outputs, known)
     carries = [
-        Carry(symbols[own.symbol], batched.get(own.init, repeated_batch(own.init, length)), new)
+        Carry(symbols[own.symbol], batched.get(own.init, repeated(own.init, length)), new)
         if own.symbol in symbols
         else own._replace(new=new)
         for own, new in zip(loop.carries, outputs, strict=False)
@@ -202,7 +202,7 @@ def _batched_loop(node: Scan, batched: Mapping[Basic, Operand], length: Expr) ->
     else:
         is_batched = loop.values[node.place] in changing
         result = moveaxis(result, 1, 0) if is_batched else result
-    return result if is_batched else repeated_batch(result, length)
+    return result if is_batched else repeated(result, length)
 
 
 def _by_loop(node: Operand, batched: Mapping[Basic, Operand], length: Expr) -> Operand:
