@@ -291,7 +291,8 @@ def _read_instead(
 
     postorder(pulled, below)
     spared = [own for own in read if own in changing and own not in needed]
-    chosen = [node for node in found if node in {*depending([*found], spared)}]
+    on_spared = {*depending([*found], spared)}
+    chosen = [node for node in found if node in on_spared]
     entries = [sum(nominal_size(shape_of(own)) for own in group) for group in (chosen, spared)]
     return chosen if entries[0] <= entries[1] else []
 
