@@ -42,7 +42,7 @@ class SparseMatrix:
 
     @property
     def leaves(self) -> list[Operand]:
-        """What has to be computed: the entries of terms, then positions."""
+        """Return the expressions to be computed: the entries of terms, then positions."""
         return [*[term.entries for term in self.terms], *self.positions]
 
     def code(self, codes: Sequence[Code], signature: Signature) -> Code:

@@ -38,7 +38,7 @@ def weighted_sum(weights: Sequence[Operand], values: Sequence[Operand]) -> Opera
 
 
 class Functions:
-    """What is compiled of a problem, each at its first use and once for all data.
+    """Compile the functions of a problem, each at its first use and once for all data.
 
     ``arguments`` are the variables, then whatever else the expressions depend on.
     """

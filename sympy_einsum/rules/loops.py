@@ -137,7 +137,7 @@ def loop_as_matrix_power(node: Scan, around: Barriers) -> Operand | None:
 
 
 def values_of_closed_carries(node: Scan, around: Barriers) -> Operand | None:
-    """What a step computes from closed carries, for all steps at once."""
+    """Compute the values of a step from closed carries, for all steps at once."""
     loop = node.loop
     if node.kind == LAST:
         return None
