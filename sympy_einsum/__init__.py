@@ -243,7 +243,7 @@ if TYPE_CHECKING:
     from .evaluation import evaluate
     from .languages import parse, parse_program, read_einsum
     from .operations.scalar_names import *  # noqa: F403
-    from .optimization import Problem
+    from .optimization import Problem, pack
     from .printing import draw, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
     from .rules import compress, expand, factor, simplify
@@ -260,7 +260,7 @@ _LATER = {
         "evaluation": "evaluate",
         "jupyter": "load_ipython_extension",
         "languages": "parse parse_program read_einsum",
-        "optimization": "Problem",
+        "optimization": "Problem pack",
         "printing": "draw latex pretty to_dot to_text",
         "programs": "codegen from_function parse_python",
         "rules": "compress expand factor simplify",
@@ -439,6 +439,7 @@ __all__ = [
     "norm",
     "one_hot",
     "outer",
+    "pack",
     "pad",
     "parse",
     "parse_program",

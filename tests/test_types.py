@@ -71,6 +71,8 @@ CALLS = {
     "se.lambdify([A, x], A @ x).cost({}).flops": "int",
     "se.parse('x+y')": TENSOR,
     "se.Problem(f, x, [x >= 0])": "Problem",
+    "se.pack([A, x])": "Packed",
+    "se.pack([A, x]).hessian(f)": "Blocks",
     "se.Problem(f, x).solve({A: [[1.0]]}, method='SLSQP').value": "float",
     "se.parse_program('declare x 1 expression x').symbols": f"dict[str, {TENSOR}]",
     "se.parse_python('def f(x): return x').args": "tuple[TensorSymbol | Any, ...]",

@@ -223,6 +223,7 @@ CALLS: dict[str, tuple] = {
     "parse": (se.parse, "x'*A*x", "A symmetric"),
     "parse_program": (se.parse_program, "declare b 1 expression b derivative wrt b", "c 0"),
     "Problem": (se.Problem, x @ x, x, [x >= 0], [x], False),
+    "pack": (se.pack, [X, x], "w"),
     "pinv": (se.pinv, X),
     "pretty": (se.pretty, f),
     "prod": (se.prod, C, 0, False),

@@ -105,7 +105,7 @@ OF_US = {
     ),
     "problems": Page(
         "Problems of optimization",
-        "Problem",
+        "Problem pack",
         "[Solving problems](../solving.md) shows them at work.",
     ),
     "texts": Page(
@@ -124,9 +124,11 @@ RESULTS = {
         "compiler.calls.CompiledFunction",
         "compiler.ir.plans.Cost",
         "rules.compressed.Compressed",
+        "rules.blocks.Blocks",
         "compiler.compressed_arrays.CompressedArray",
     ),
     "problems": (
+        "optimization.packing.Packed",
         "optimization.results.Result",
         "optimization.results.Iteration",
         "optimization.relations.Constraint",

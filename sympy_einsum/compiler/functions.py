@@ -39,7 +39,8 @@ def lambdify(
     ==========
 
     args : a symbol or a list of them, tensor symbols and ordinary symbols
-    exprs : an expression, or a (nested) list or tuple; the function returns the same structure
+    exprs : an expression, a matrix in blocks as :func:`sympy_einsum.pack` makes, or a (nested) list
+        or tuple of some; the function returns the same structure
     backend : one of BACKENDS, or ``"auto"`` for the one that the arguments of a call belong to
     check : whether each call verifies orders and lengths of the arguments
     cse : whether subexpressions that several expressions share are computed once

@@ -30,7 +30,8 @@ from ..expressions import (
     holds_complex,
     shape_of,
 )
-from ..rules import Compressed, in_meaning, roll_up, stabilise, structure, tidy
+from ..rules import Blocks, Compressed, in_meaning, roll_up, stabilise, structure, tidy
+from .assembled_matrices import Assembly, assembly_of
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
 from .emit.kernels import KernelText, kernel_text
@@ -46,7 +47,7 @@ from .passes.row_blocks import in_row_blocks
 from .planning import Prepared, plan_prepared, prepare
 from .semirings.algebras import semiring_of
 from .semirings.backends import backend_in_semiring, positions_in
-from .sparse_matrices import sparse_matrix
+from .sparse_matrices import SparseMatrix, sparse_blocks, sparse_matrix
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]
@@ -107,12 +108,14 @@ class Compilation:
         check_optimizer(request.optimize)
         symbols = _arguments(request.args)
         exprs: list[Expr] = []
+        # Tensors of which only some factors are computed, and whose positions are checked.
+        self._placed: list[Expr] = []
         self.layout = self._layout(request.exprs, exprs)
         if any(map(holds_complex, exprs)):
             self.backend = (backend.for_complex or backend)()
             self.backend.is_complex = True
         self.shapes = [shape_of(expr) for expr in exprs]
-        self.signature = Signature(symbols, self.backend, reserved, exprs)
+        self.signature = Signature(symbols, self.backend, reserved, [*exprs, *self._placed])
         taken = {*RESERVED, *self.backend.reserved(), *self.signature.names.values()}
         self.backend.functions = GivenFunctions(request.functions, taken)
         if request.semiring is not None:
@@ -138,13 +141,12 @@ class Compilation:
             kind = ast.List if isinstance(exprs, list) else ast.Tuple
             return lambda codes: kind([part(codes) for part in parts])
         position = len(leaves)
+        placed = self._matrix(exprs)
+        if placed is not None:
+            leaves.extend(placed.leaves)
+            last = len(leaves)
+            return lambda codes: placed.code(codes[position:last], self.signature)
         expr = as_operand(exprs)
-        if self.request.sparse is not None:
-            matrix = sparse_matrix(expr, self.request.sparse)
-            if matrix is not None:
-                leaves.extend(matrix.leaves)
-                last = len(leaves)
-                return lambda codes: matrix.code(codes[position:last], self.signature)
         found = structure(expr) if self.request.structured else None
         if found is None:
             leaves.append(expr)
@@ -152,6 +154,18 @@ class Compilation:
         leaves.extend(found.cores)
         end = len(leaves)
         return lambda codes: self._compressed(codes[position:end], found)
+
+    def _matrix(self, expr: Any) -> SparseMatrix | Assembly | None:
+        """Return the positions of the entries of a matrix, where these are computed alone."""
+        is_in_blocks = isinstance(expr, Blocks)
+        if self.request.sparse is not None:
+            if is_in_blocks:
+                return sparse_blocks(expr)
+            return sparse_matrix(as_operand(expr), self.request.sparse)
+        if not is_in_blocks or "assembled" not in self.backend.support or self.request.semiring:
+            return None
+        self._placed.extend([block for row in expr.blocks for block in row])
+        return assembly_of(expr)
 
     def _compressed(self, codes: Sequence[Code], found: Compressed) -> Code:
         """Spell cores with their pattern and shape."""
@@ -248,7 +262,7 @@ class Compilation:
     @once
     def _bounds(self) -> list[Expr]:
         """Collect the expressions in positions that mustn't be negative."""
-        return position_bounds(self.exprs, self.signature.symbols)
+        return position_bounds([*self.exprs, *self._placed], self.signature.symbols)
 
     def few_rows(self, plan: Plan) -> list[str]:
         """State the condition under which a plan that takes rows in blocks needs no blocks."""

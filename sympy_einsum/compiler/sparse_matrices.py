@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, product
 from typing import Any
 
-from sympy import Expr
+from sympy import Expr, Mul
 
 from ..core import Shape, UnsupportedError, same_shape
-from ..expressions import Operand, shape_of
-from ..rules import AffinePlace, GatheredPlace, Place, SparseTerm, sparse_terms
+from ..expressions import Operand, Zeros, shape_of
+from ..rules import AffinePlace, Blocks, GatheredPlace, Place, SparseTerm, sparse_terms
 from .emit.signature import Signature, size_code
 from .ir.code import Code, as_code, name, quote, subscript
 
@@ -89,6 +89,41 @@ def sparse_matrix(expr: Operand, variables: Sequence[Operand]) -> SparseMatrix |
         )
     columns = _count_of_columns(shape, counts)
     return SparseMatrix(shape[:-columns], shape[-columns:], terms, _positions_in(terms))
+
+
+def sparse_blocks(matrix: Blocks) -> SparseMatrix:
+    """Split the blocks of a matrix into terms with known positions, the dense ones as they are."""
+    tops, lefts = matrix.starts()
+    terms: list[SparseTerm] = []
+    for i, row in enumerate(matrix.rows):
+        for j, column in enumerate(matrix.columns):
+            if matrix.is_symmetric and j < i:
+                continue
+            for term in _terms_of_block(matrix.blocks[i][j]):
+                places = (
+                    _place_in(tops[i], row, term.places[: len(row)]),
+                    _place_in(lefts[j], column, term.places[len(row) :]),
+                )
+                terms.append(replace(term, places=places))
+                if matrix.is_symmetric and i < j:
+                    terms.append(replace(term, places=places[::-1]))
+    height, width = matrix.shape
+    return SparseMatrix((height,), (width,), terms, _positions_in(terms))
+
+
+def _terms_of_block(block: Operand) -> list[SparseTerm]:
+    shape = shape_of(block)
+    if isinstance(block, Zeros) or block == 0 or 0 in shape:
+        return []
+    terms, dense = sparse_terms(block) if shape else ([], [block])
+    axes = tuple(range(len(shape)))
+    return [*[SparseTerm(part, shape, axes, ()) for part in dense], *terms]
+
+
+def _place_in(start: Expr, shape: Shape, places: Sequence[Place]) -> Place:
+    """Return positions on the axis of a matrix that some axes are, in C order, from a start on."""
+    steps = [Mul(*shape[axis + 1 :]) for axis in range(len(shape))]
+    return AffinePlace(start, tuple(zip(steps, places, strict=True)))
 
 
 def _count_of_columns(shape: Shape, counts: Collection[int]) -> int:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import count
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..compiler import lambdify
 from ..core import once, tuning
 from ..expressions import Operand, TensorSymbol, shape_of
 from ..operations import tensordot
-from .packing import Arrays, Lengths, Packing, numeric_shape
+from .packing import Arrays, Lengths, Packing, free_names, numeric_shape
 from .relations import Constraint
 
 
@@ -23,12 +22,6 @@ def like(name: str, value: Operand) -> Operand:
     """Return a real symbol of the shape of a value."""
     shape = shape_of(value)
     return TensorSymbol(name, shape) if shape else Symbol(name, real=True)
-
-
-def free_names(name: str, taken: Collection[Operand]) -> Iterator[str]:
-    """Yield names with numbers, without those of the symbols that are taken."""
-    names = {str(symbol) for symbol in taken}
-    return (own for number in count(1) if (own := f"{name}_{number}") not in names)
 
 
 def weighted_sum(weights: Sequence[Operand], values: Sequence[Operand]) -> Operand:

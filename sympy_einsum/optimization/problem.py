@@ -11,7 +11,6 @@ from sympy import Add, Basic, Eq, S, Symbol
 from ..calculus import gradient
 from ..core import ShapeError, TensorError, UnsupportedError, once, postorder
 from ..expressions import (
-    SYMMETRIC,
     Operand,
     TensorExpr,
     TensorLike,
@@ -22,14 +21,24 @@ from ..expressions import (
 from ..operations import multiply, sum as sum_
 from ..printing import latex
 from .diagnosis import first_failure
-from .functions import Functions, Instance, free_names, like, weighted_sum
+from .functions import Functions, Instance, like, weighted_sum
 from .methods import checked_name, minimize_arguments
 from .optimality import Conditions
-from .packing import Arrays, Lengths, Packing, Values, by_symbol, known_lengths, real_array
+from .packing import (
+    Arrays,
+    Lengths,
+    Packing,
+    Values,
+    as_variables,
+    as_vector,
+    by_symbol,
+    free_names,
+    known_lengths,
+)
 from .relations import Constraint, new_constraint, read_constraints
 from .results import Iteration, Result
 from .solving import Progress, chosen_start, is_start, run
-from .squares import as_residual, residual_of
+from .squares import residual_of
 
 
 class OptimalityConditions(NamedTuple):
@@ -135,7 +144,7 @@ class Problem:
                 "take its sum, or Problem.least_squares for that of its squares"
             )
         _check_real(self.objective, "the objective")
-        self.variables = _as_variables(variables)
+        self.variables = as_variables(variables)
         self.maximize = _as_truth(maximize)
         self.constraints = read_constraints(subject_to, self.variables)
         found = [self.objective, *[constraint.gap for constraint in self.constraints]]
@@ -178,7 +187,7 @@ class Problem:
             _check_real(part, "the residual")
         squares = [part**2 if not shape_of(part) else sum_(part**2) for part in parts]
         problem = cls(Add(*squares), variables, subject_to, parameters)
-        problem._residual = as_residual(parts)
+        problem._residual = as_vector(parts)
         return problem
 
     def _check_occurrence(self, occurring: set[Basic]) -> None:
@@ -448,14 +457,7 @@ class Problem:
         if values is not None:
             found = by_symbol(values, self._known, "values")
             lengths = known_lengths(found, self.lengths)
-        packing = Packing(self.variables, lengths)
-        array = real_array("the vector", vector)
-        if array.shape != (packing.size,):
-            raise ShapeError(
-                f"the variables have {packing.size} entries together, but the vector has shape "
-                f"{array.shape}"
-            )
-        return dict(zip(self.variables, packing.unpack(array), strict=True))
+        return Packing(self.variables, lengths).arrays(vector)
 
     @once
     def _known(self) -> list[Operand]:
@@ -518,34 +520,6 @@ class Problem:
 def _check_real(value: Operand, what: str) -> None:
     if value.is_real is False or (not value.is_real and value.has(S.ImaginaryUnit)):
         raise UnsupportedError(f"{what} is complex; take real, imag or abs of it")
-
-
-def _as_variables(given: object) -> list[Operand]:
-    symbols = list(given) if isinstance(given, (list, tuple)) else [given]
-    if not symbols:
-        raise TensorError("a problem has variables; give a symbol, or a list of them")
-    for x in symbols:
-        if not isinstance(x, (Symbol, TensorSymbol)):
-            raise TensorError(
-                f"a variable is a TensorSymbol or a Symbol, not {str(x)[:80]!r}, of type "
-                f"{type(x).__name__}"
-            )
-        if x.is_real is False or (isinstance(x, TensorSymbol) and not x.is_real):
-            raise UnsupportedError(f"the variable {x} is complex; use its real and imaginary parts")
-        if isinstance(x, Symbol) and x.is_integer:
-            raise UnsupportedError(
-                f"the variable {x} is assumed to be an integer, but problems are solved over real "
-                "numbers; take a symbol with real=True, and round the solution"
-            )
-        if SYMMETRIC & {*getattr(x, "assumptions", ())}:
-            raise UnsupportedError(
-                f"the variable {x} is assumed to be {x.assumptions[0]}; write it with another "
-                "variable Y without assumptions, as (Y + Y.T)/2, Y @ Y.T or diag(y)"
-            )
-    names = [str(x) for x in symbols]
-    if len({*names}) < len(names):
-        raise TensorError(f"two variables have one name: {', '.join(names)}")
-    return symbols
 
 
 def _as_parameters(given: object) -> list[Operand]:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sympy import Add, Mul, Pow, sqrt
 
 from ..expressions import (
     Einsum,
     Elementwise,
     Operand,
-    as_operand,
-    shape_of,
     slot,
 )
-from ..operations import concatenate, multiply, ravel
-
-
-def as_residual(parts: Sequence[Operand]) -> Operand:
-    """Return several residuals as one vector."""
-    flat = [ravel(part) if shape_of(part) else as_operand([part]) for part in parts]
-    return flat[0] if len(flat) == 1 else concatenate(flat)
+from ..operations import multiply
+from .packing import as_vector
 
 
 def residual_of(objective: Operand) -> Operand | None:
@@ -40,7 +31,7 @@ def residual_of(objective: Operand) -> Operand | None:
         if len(roots) != 1 or not others.is_nonnegative:
             return None
         parts.append(multiply(sqrt(others), roots[0]))
-    return as_residual(parts)
+    return as_vector(parts)
 
 
 def _root(factor: Operand) -> Operand | None:

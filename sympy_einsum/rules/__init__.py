@@ -1,5 +1,6 @@
 """The normal form and its rules."""
 
+from .blocks import Blocks as Blocks
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of

@@ -58,7 +58,7 @@ class SparseTerm:
 
 def sparse_terms(tensor: Operand) -> tuple[list[SparseTerm], list[Operand]]:
     """Return the terms of a tensor with known positions, those at the same ones added up, and the
-    terms that are dense.
+    operands of the sum that have a dense term.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -69,19 +69,20 @@ def sparse_terms(tensor: Operand) -> tuple[list[SparseTerm], list[Operand]]:
     (tensor,) = lift_deltas([tensor])
     collected: dict[Any, list[Operand]] = {}
     dense: list[Operand] = []
-    for node, term in _Terms(tensor).of(tensor):
-        found = EntryPositions(term)
-        if found.is_sparse:
-            key = found.lengths(), found.places(), found.above()
-            collected.setdefault(key, []).append(found.entries())
-        else:
+    for node, terms_of_node in _Terms(tensor).of(tensor):
+        found = [*map(EntryPositions, terms_of_node)]
+        if not all(own.is_sparse for own in found):
             dense.append(node)
+            continue
+        for own in found:
+            key = own.lengths(), own.places(), own.above()
+            collected.setdefault(key, []).append(own.entries())
     terms = []
     for (lengths, places, above), entries in collected.items():
         total = total_of(entries)
         if not isinstance(total, Zeros):
             terms.append(SparseTerm(_narrowed(total, lengths), lengths, places, above))
-    return terms, [*dict.fromkeys(dense)]
+    return terms, dense
 
 
 def _narrowed(entries: Operand, lengths: Shape) -> Operand:
@@ -110,11 +111,10 @@ class _Terms:
             is_sparse = is_sparse and all(EntryPositions(term).is_sparse for term in found)
             self._known[node] = found if is_sparse else None
 
-    def of(self, node: Operand) -> list[tuple[Operand, Labelled]]:
-        """Return the terms of a sum or another tensor, each with the expression that it is in."""
-        if isinstance(node, TensorAdd):
-            return [(own, term) for own in node.operands for term in self._terms(own)]
-        return [(node, term) for term in self._terms(node)]
+    def of(self, node: Operand) -> list[tuple[Operand, list[Labelled]]]:
+        """Return the operands of a sum, or another tensor, each with its terms."""
+        own = node.operands if isinstance(node, TensorAdd) else (node,)
+        return [(part, self._terms(part)) for part in own]
 
     def _parts(self, node: Operand) -> list[Operand]:
         """Return the operands of a tensor that are split into terms themselves."""

@@ -318,7 +318,7 @@ class NumpyBackend(Backend):
             *("cofactors", "derivative_along", "lagged_cumsum", "mirrored", "last_equal"),
             *("correlate", "newton_root", *STABLE_FUNCTIONS),
         ),
-        **helpers(".numpy_arrays", "diagonal_in", "add_transposed", "weighted_gram"),
+        **helpers(".numpy_arrays", "assembled", "diagonal_in", "add_transposed", "weighted_gram"),
         **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "softplus"),
         **helpers(
             ".numpy_arrays",

@@ -133,3 +133,37 @@ def one_hot(positions, length, dtype):
     total = np.zeros((np.size(positions), length), dtype)
     total[np.arange(len(total)), np.ravel(positions)] = 1
     return total.reshape(*np.shape(positions), length)
+
+
+def assembled(shape, blocks, mirrored, tile=256):
+    """Return a matrix of which some blocks aren't 0. Each term of a block is its entries, or two
+    factors of these, with the lengths of their axes, the row and the column of the first, and the
+    steps between rows and columns along each axis. Mirrored blocks are copied to their transposed
+    place, in tiles that stay in the cache."""
+    kinds = [own for block in blocks for term in block for own in term[0]]
+    total = np.zeros(shape, np.result_type(*kinds) if kinds else float)
+    kind, size = total.dtype, total.itemsize
+    stride = size * shape[1]
+    for block in blocks:
+        place = None
+        for factors, lengths, (row, column), steps in block:
+            if 0 in lengths:
+                continue
+            strides = [stride * i + size * j for i, j in steps]
+            is_first = place is None
+            place = np.ndarray(lengths, kind, total, stride * row + size * column, strides)
+            if len(factors) == 2 and is_first:
+                np.multiply(factors[0], factors[1], out=place)
+                continue
+            value = factors[0] if len(factors) == 1 else factors[0] * factors[1]
+            if is_first:
+                place[...] = value
+            else:
+                place += value
+    for row, column, height, width in mirrored:
+        for i in range(0, height, tile):
+            for j in range(0, width, tile):
+                rows = slice(row + i, row + min(i + tile, height))
+                columns = slice(column + j, column + min(j + tile, width))
+                total[columns, rows] = total[rows, columns].T
+    return total

@@ -469,3 +469,23 @@ def test_each_matrix_of_a_stack_of_dask():
     pairs = [A, (0, 1, 2)]
     norms = raw("dask_helpers.in_blocks")(lambda X: abs(X).sum((1, 2)), (0,), (), pairs, float)
     assert_allclose(norms.compute(), abs(stack).sum((1, 2)))
+
+
+def test_matrices_are_assembled():
+    assembled = raw("numpy_arrays.assembled")
+    a, b, c = np.arange(2.0), np.arange(3.0) + 1, np.arange(6.0).reshape(2, 3)
+    blocks = [
+        [
+            ((a[:, None], b), (2, 3), (0, 2), [(1, 0), (0, 1)]),
+            ((c,), (2, 3), (0, 2), [(1, 0), (0, 1)]),
+        ],
+        [((np.int64(7),), (2,), (1, 1), [(-1, -1)]), ((b, 2.0), (0,), (0, 0), [(1, 1)])],
+    ]
+    expected = np.zeros((5, 5))
+    expected[:2, 2:] = np.outer(a, b) + c
+    expected[2:, :2] = expected[:2, 2:].T
+    expected[:2, :2] = 7 * np.eye(2)
+    for tile in (1, 2, 256):
+        np.testing.assert_array_equal(assembled((5, 5), blocks, [(0, 2, 2, 3)], tile), expected)
+    assert assembled((2, 3), [], []).shape == (2, 3)
+    assert assembled((0, 0), [[((a,), (0,), (0, 0), [(1, 1)])]], []).shape == (0, 0)
