@@ -257,6 +257,8 @@ P = se.TensorSymbol("P", n, 3)
         ((P * x[:, None]).reshape(3 * n)[::-1], x),
         ((P * x[:, None]).reshape(3 * n)[::-1], P),
         (se.sin(P.reshape(3 * n)).reshape(3, n) ** 2, P),
+        ((P.reshape(3 * n)[:4] ** 2).reshape(2, 2), P),
+        ((x[:4] ** 2).reshape(2, 2), x),
     ],
 )
 def test_rows_with_few_entries(y, variable):

@@ -2,12 +2,22 @@
 
 import numpy as np
 import pytest
-from sympy import Idx, Indexed, IndexedBase, KroneckerDelta, Piecewise, Sum, ceiling, symbols
+from sympy import (
+    Idx,
+    Indexed,
+    IndexedBase,
+    KroneckerDelta,
+    Piecewise,
+    Product,
+    Sum,
+    ceiling,
+    symbols,
+)
 
 import sympy_einsum as se
 
 m, n = symbols("m n", integer=True, positive=True)
-i, j = symbols("i j", integer=True)
+i, j, k = symbols("i j k", integer=True)
 x, v, p = (se.TensorSymbol(*pair) for pair in (("x", n), ("v", n - 1), ("p", 6)))
 X = se.TensorSymbol("X", (m, n))
 base = IndexedBase("x", shape=(n,))
@@ -51,6 +61,10 @@ def test_matrices_of_places_come_back():
 def test_the_bounds_are_those_of_sympy():
     assert se.to_indexed(x[1:], [i]) == base[i + 1]
     assert se.to_indexed(x[1:] @ x[:-1]) == Sum(base[i + 1] * base[i], (i, 0, n - 2))
+    assert se.to_indexed(se.Triangle(n, n, 1) @ x, [i]) == Sum(base[j], (j, i + 1, n - 1))
+    products = se.to_indexed(se.interval_products(x), [i, j])
+    expected = Piecewise((Product(base[k], (k, i, j - 1)), i <= j), (0, True))
+    assert products == expected
     assert se.to_indexed(x[::2].sum()) == Sum(base[2 * i], (i, 0, ceiling(n / 2) - 1))
     assert se.from_indexed(Sum(base[i - 1] * base[i], (i, 1, n - 1))) is x[1:] @ x[:-1]
     assert se.from_indexed(base[i + 1] - base[i], [(i, n - 1)]) is x[1:] - x[:-1]
@@ -71,7 +85,6 @@ def test_positions_outside_of_the_axis_are_refused(outside):
         se.from_indexed(outside)
 
 
-k = symbols("k", integer=True)
 B = IndexedBase("B", shape=(n, n))
 BOUNDED = [
     (Sum(base[j], (j, 0, i - 1)), (i,)),

@@ -45,6 +45,11 @@ HEAD = "parameters Matrix A Vector b variables Vector x min norm2(A*x - b)^2"
             "variables Vector x min max(x.*x)\nst min(x) >= 1",
             "minimise (x*x).max() over x subject to x.min() >= 1",
         ),
+        # A relation that the assumptions deny is a constraint still.
+        (
+            "variables Scalar x positive min x st x = -1",
+            "minimise x over x subject to x = -1, x >= 0",
+        ),
     ],
 )
 def test_texts(text, expected):

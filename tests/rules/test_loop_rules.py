@@ -172,6 +172,18 @@ def test_what_inputs_tell_is_computed_before_the_loop():
     assert_close(se.lambdify([W, X, h], last)(*given), plain(*given))
 
 
+def test_two_carries_share_what_is_computed_before_the_loop():
+    b = se.TensorSymbol("b", n)
+
+    def step(c, x):
+        return (se.tanh(W @ c[0] + W @ x + b), se.sin(c[1] + W @ x + b)), None
+
+    both, _ = se.scan(step, (h, h**2), X)
+    hoisted, _ = hoist_inputs(both)
+    (own,) = hoisted.loop.inputs
+    assert se.equal(own.stacked, X @ W.T + b[None, :])
+
+
 def test_large_parts_stay_in_the_loop():
     """All pairs of entries of an input are more than it is worth to keep for every step."""
     last, _ = se.scan(lambda c, x: (se.tanh(c + se.sin(x[:, None] * x[None, :]) @ c), None), h, X)

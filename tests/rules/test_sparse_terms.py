@@ -24,6 +24,10 @@ def test_positions():
     assert term.places == (0, GatheredPlace(p, (0,), n))
     ((term,), _) = sparse_terms(se.jacobian(x.reshape(1, n)[:, ::2] ** 2, x))
     assert term.places == (0, 1, AffinePlace(0, ((2, 1),)))
+    v = se.TensorSymbol("v", 6)
+    ((term,), _) = sparse_terms(se.jacobian((v[:4] ** 2).reshape(2, 2), v))
+    halves = [AffinePlace(0, ((1, 0),), divisor, modulus) for divisor, modulus in ((2, 0), (1, 2))]
+    assert term.places == (*halves, 0)
     ((term,), _) = sparse_terms(se.jacobian(se.cumsum(x), x))
     assert (term.places, term.above, term.entries) == ((0, 1), ((1, 0, 0),), 1)
 

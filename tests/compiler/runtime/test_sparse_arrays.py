@@ -41,6 +41,13 @@ def test_several_axes_are_rows_and_columns(sparse):
     np.testing.assert_array_equal(found.toarray(), expected.reshape(6, 6))
 
 
+def test_entries_at_regular_distances_are_written_as_a_view(sparse):
+    terms = [(np.ones((2, 3)), (2, 3), lambda i, j: (2 - i, 2 * j))]
+    sparse((3,), (5,), [], terms)
+    (((_, pattern),),) = sparse._plans.values()
+    assert [own.strides for own in pattern.targets] == [(-3, 1)]
+
+
 def test_conditions_select_entries(sparse):
     term = np.arange(9.0).reshape(3, 3), (3, 3), lambda i, j: (i, j), lambda i, j: i < j
     found = sparse((3,), (3,), [], [term])
