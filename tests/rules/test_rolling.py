@@ -262,6 +262,16 @@ def test_the_search_is_linear():
     assert large < 2.3 * small + 3000
 
 
+def test_values_that_a_loop_back_reads_are_not_built_one_by_one():
+    def work(count):
+        x = se.TensorSymbol("x", N)
+        exprs = [se.gradient(iterated(lambda u, t: se.sin(u) + x / 2, x, count).sum(), x)]
+        roll_up(exprs)
+        return calls(lambda: roll_up(exprs))
+
+    assert work(200) - work(100) < 100 * 1500
+
+
 # --- random chains --------------------------------------------------------------------------------
 
 SHAPES = [(), (N,), (M,), (N, M)]

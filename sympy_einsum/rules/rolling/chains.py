@@ -34,8 +34,10 @@ def long_paths(graph: SignedGraph) -> list[list[Basic]]:
 
 def runs(graph: SignedGraph, path: Sequence[Basic]) -> Iterator[tuple[Sequence[Basic], Basic]]:
     """Yield the nodes of a path in the last step of what may be a chain, from the top to the
-    bottom, and the node of the step before that corresponds to the first; short steps first."""
+    bottom, and the node of the step before that corresponds to the first. What others may consist
+    of or depend on comes first: lower ones, and shorter steps."""
     signed = [graph.levels[-1][node] for node in path]
+    found: list[tuple[int, int]] = []
     for period in _periods(signed):
         start = None
         for k in range(len(signed) - period + 1):
@@ -43,8 +45,10 @@ def runs(graph: SignedGraph, path: Sequence[Basic]) -> Iterator[tuple[Sequence[B
                 start = k if start is None else start
             elif start is not None:
                 if k - start >= (tuning.MIN_ROLLED_STEPS - 2) * period:
-                    yield path[k : k + period][::-1], path[k - 1]
+                    found.append((k + period, period))
                 start = None
+    for end, period in sorted(found):
+        yield path[end - period : end][::-1], path[end - period - 1]
 
 
 def _periods(signed: Sequence[int]) -> list[int]:

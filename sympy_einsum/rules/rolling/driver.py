@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sympy import Basic
 
@@ -10,7 +10,7 @@ from ...core import postorder, tuning
 from ...expressions import Operand
 from ..partial_sums import with_partial_sums
 from .chains import long_paths, runs
-from .graphs import SignedGraph
+from .graphs import LoopValue, SignedGraph
 from .steps import StepChain
 from .totals import with_equal_terms
 
@@ -35,16 +35,15 @@ def roll_up(exprs: Sequence[Operand], fuses: bool = False) -> Sequence[Operand]:
 
 
 def _rolled_once(exprs: Sequence[Operand], fuses: bool) -> list[Operand] | None:
-    """Roll up sums of equal terms, and the chains that don't take values of others one by one; None
-    if there are none."""
+    """Roll up sums of equal terms, or chains; None if there are none."""
     graph = SignedGraph(exprs)
     if max(graph.depths.values(), default=0) >= tuning.MIN_ROLLED_STEPS:
         nested = with_partial_sums(exprs)
         graph = graph if nested is exprs else SignedGraph(nested)
     sums = with_equal_terms(graph)
     if sums:
-        return _replaced(graph, sums)
-    found: list[dict[Basic, Operand]] = []
+        return _replaced(graph, {total: LoopValue(own) for total, own in sums.items()})
+    found: list[dict[Basic, LoopValue]] = []
     claimed: set[Basic] = set()
     for path in long_paths(graph):
         for step, before in runs(graph, path):
@@ -54,6 +53,7 @@ def _rolled_once(exprs: Sequence[Operand], fuses: bool) -> list[Operand] | None:
             if rolled is not None:
                 found.append(rolled[0])
                 claimed.update(rolled[1])
+                graph.stored.update(rolled[0])
     while found:
         replaced = _replaced(graph, {node: own for each in found for node, own in each.items()})
         if replaced is not None:
@@ -62,17 +62,17 @@ def _rolled_once(exprs: Sequence[Operand], fuses: bool) -> list[Operand] | None:
     return None
 
 
-def _replaced(graph: SignedGraph, results: dict[Basic, Operand]) -> list[Operand] | None:
+def _replaced(graph: SignedGraph, results: Mapping[Basic, LoopValue]) -> list[Operand] | None:
     """Return the roots with other expressions for some nodes; None if one needs itself: a loop may
     start with what a value of another one depends on."""
 
     def below(node: Basic) -> Sequence[Basic]:
-        return (results[node],) if node in results else graph.below(node)
+        return (results[node].result,) if node in results else graph.below(node)
 
     rewritten: dict[Basic, Basic] = {}
     for node in postorder(graph.roots, below):
         if any(own not in rewritten for own in below(node)):
             return None
         new = [rewritten[own] for own in below(node)]
-        rewritten[node] = new[0] if node in results else graph.rebuilt(node, new)
+        rewritten[node] = results[node].of(new[0]) if node in results else graph.rebuilt(node, new)
     return [rewritten[root] for root in graph.roots]

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import is_
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sympy import (
     Abs,
     Add,
     Basic,
     Function,
+    Integer,
     Max,
     Min,
     Mod,
@@ -34,6 +35,7 @@ from ...expressions import (
     Scan,
     TensorAdd,
     declares_free_symbols,
+    entry_at,
     is_variable,
     rebuild,
     rename_slots,
@@ -48,12 +50,25 @@ Pairing: TypeAlias = list[int]
 Slot: TypeAlias = tuple[Basic, int]
 
 
+class LoopValue(NamedTuple):
+    """The result of a loop, or its entry at a position, that is the value of a node."""
+
+    result: Operand
+    position: int | None = None
+
+    def of(self, result: Operand) -> Operand:
+        """Return the value for another result."""
+        return result if self.position is None else entry_at(result, Integer(self.position))
+
+
 class SignedGraph:
     """A graph, in which a sum of scalars that consists of another one and further terms is seen as
     the sum of both, however flat it was built: the states of x + h(x). So are products."""
 
     def __init__(self, roots: Sequence[Operand]):
         self.roots = roots
+        # Values that loops compute.
+        self.stored: dict[Basic, LoopValue] = {}
         self.parts: dict[Basic, tuple[Basic, ...]] = {}
         self._below: dict[Basic, tuple[Basic, ...]] = {}
         self.order = self.walk(roots)
@@ -161,7 +176,7 @@ class SignedGraph:
 
     def pairing(self, new: Basic, old: Basic) -> Pairing | None:
         """Return how operands of two nodes correspond, if the nodes do the same to them."""
-        if type(new) is not type(old):
+        if type(new) is not type(old) or new in self.stored:
             return None
         own, others = self.below(new), self.below(old)
         if len(own) != len(others):

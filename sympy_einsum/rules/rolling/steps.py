@@ -8,7 +8,7 @@ advance, or values of earlier steps: carries.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import NamedTuple
@@ -33,7 +33,7 @@ from ...expressions import (
     shape_of,
     step_index,
 )
-from .graphs import Pairing, SignedGraph, Slot, are_alike
+from .graphs import LoopValue, Pairing, SignedGraph, Slot, are_alike
 
 
 class _Sequence(NamedTuple):
@@ -45,19 +45,16 @@ class _Sequence(NamedTuple):
 
 
 class _Advancing(NamedTuple):
-    """The value of an operand at the last step, and the difference to the step before."""
+    """An operand as a function of a number, the number at the last step, and the difference to the
+    step before."""
 
-    last: Basic
+    operand: Callable[[Expr], Basic]
+    last: Expr
     difference: Expr
 
     def at(self, before_last: Expr) -> Basic:
-        """Return the value of a number of steps before the last one."""
-        start = self.last.start if isinstance(self.last, Positions) else self.last
-        value = start - self.difference * before_last
-        if not isinstance(self.last, Positions):
-            return value
-        length, _, steps, counts = self.last.data
-        return Positions._build((), (length, value, steps, counts))
+        """Return the operand of a number of steps before the last one."""
+        return self.operand(self.last - self.difference * before_last)
 
 
 class _Earlier(NamedTuple):
@@ -122,7 +119,7 @@ class StepChain:
 
     def rolled(
         self, claimed: Set[Basic], fuses: bool
-    ) -> tuple[dict[Basic, Operand], Collection[Basic]] | None:
+    ) -> tuple[dict[Basic, LoopValue], Collection[Basic]] | None:
         """Return the nodes whose values others need, as results of a loop, and all nodes that it
         computes; None if there are too few equal steps."""
         # The last steps may differ from those before.
@@ -287,10 +284,18 @@ class _EqualSteps:
         if last is before or (last.is_Number and last == before):
             return last, _equal(values)
         if are_alike(last, before):
-            starts = [own.start for own in takewhile(partial(are_alike, last), values)]
-            return _advancing(last, starts)
+            length, _, steps, counts = last.data
+            return _advancing(
+                lambda start: Positions._build((), (length, start, steps, counts)),
+                [own.start for own in takewhile(partial(are_alike, last), values)],
+            )
         if last.is_Rational and before.is_Rational:
-            return _advancing(last, [*takewhile(lambda own: own.is_Rational, values)])
+            return _advancing(
+                lambda number: number, [*takewhile(lambda own: own.is_Rational, values)]
+            )
+        entries = self._entries(values)
+        if len(entries) > 1:
+            return _advancing(partial(entry_at, self.graph.stored[last].result), entries)
         node = self.image.get(last)
         if node is None:
             return None
@@ -302,6 +307,18 @@ class _EqualSteps:
             explained += 1
         # The first steps get initial values.
         return _Earlier(node, delay), min(explained + delay, len(values))
+
+    def _entries(self, values: Sequence[Basic]) -> list[Expr]:
+        """Return the positions of operands in the result of another loop, as far as they have
+        any."""
+        stored = self.graph.stored
+        found: list[Expr] = []
+        for value in values:
+            own = stored.get(value)
+            if own is None or own.position is None or own.result is not stored[values[0]].result:
+                break
+            found.append(Integer(own.position))
+        return found
 
     def _is_reordered(self) -> bool:
         """Tell whether steps multiply along some axes of the carry only: then the order in which
@@ -323,7 +340,7 @@ class _EqualSteps:
 
     # --- the loop
 
-    def results(self, needed: Mapping[Basic, Sequence[Basic]]) -> dict[Basic, Operand]:
+    def results(self, needed: Mapping[Basic, Sequence[Basic]]) -> dict[Basic, LoopValue]:
         """Return nodes that others need as results of the loop."""
         is_reverse = self._goes_back()
         index = step_index(-1)
@@ -350,12 +367,13 @@ class _EqualSteps:
             [Carry(symbol, init, new.get(node, node)) for symbol, init, node in carries],
             *((), [new[node] for node in stacked]),
         )
-        found = {node: loop.result(LAST, places[node]) for node in last}
+        found = {node: LoopValue(loop.result(LAST, places[node])) for node in last}
         for k, node in enumerate(stacked):
             steps = loop.result(VALUES, k)
             for own in needed[node]:
                 number = self.number[own] - self.first
-                found[own] = entry_at(steps, self.count - 1 - number if is_reverse else number)
+                position = self.count - 1 - number if is_reverse else number
+                found[own] = LoopValue(steps, position)
         return found
 
     def _goes_back(self) -> bool:
@@ -387,10 +405,11 @@ class _EqualSteps:
         return node in places and [*needed] == [node]
 
 
-def _advancing(last: Basic, starts: Sequence[Expr]) -> tuple[_Advancing, int]:
-    """Return the value of the last step, and how many steps advance as the last one does."""
-    differences = [new - old for new, old in pairwise(starts)]
-    return _Advancing(last, differences[0]), 1 + _equal(differences)
+def _advancing(operand: Callable[[Expr], Basic], numbers: Sequence[Expr]) -> tuple[_Advancing, int]:
+    """Return an operand as a function of a number, and how many steps advance as the last one
+    does."""
+    differences = [new - old for new, old in pairwise(numbers)]
+    return _Advancing(operand, numbers[0], differences[0]), 1 + _equal(differences)
 
 
 def _equal(values: Sequence[object]) -> int:
