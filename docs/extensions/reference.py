@@ -126,6 +126,7 @@ RESULTS = {
         "rules.compressed.Compressed",
         "rules.blocks.Blocks",
         "compiler.compressed_arrays.CompressedArray",
+        "compiler.block_arrays.BlockArray",
     ),
     "problems": (
         "optimization.packing.Packed",

@@ -2,6 +2,7 @@
 backends."""
 
 from .backends import BACKENDS as BACKENDS, Backend as Backend
+from .block_arrays import BlockArray as BlockArray
 from .functions import (
     checking_text as checking_text,
     lambdify as lambdify,

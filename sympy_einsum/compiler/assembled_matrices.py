@@ -13,7 +13,6 @@ from ..analysis import Product, components, inlined_product
 from ..core import Shape
 from ..expressions import (
     Operand,
-    Zeros,
     drop_constant_axes,
     is_tensor,
     shape_of,
@@ -23,6 +22,7 @@ from ..rules import AffinePlace, Blocks, Place, SparseTerm, sparse_terms
 from .backends import ALL_ENTRIES, NEW_AXIS
 from .emit.signature import Signature, size_code
 from .ir.code import Code, as_code, quote, subscript
+from .sparse_matrices import is_zero
 
 
 class _EvenPositions(NamedTuple):
@@ -140,7 +140,7 @@ def assembly_of(matrix: Blocks) -> Assembly:
 def _terms(block: Operand, rows: int, start: tuple[Expr, Expr]) -> Iterator[_BlockTerm]:
     """Yield the terms of a block, the dense ones first."""
     shape = shape_of(block)
-    if isinstance(block, Zeros) or block == 0 or 0 in shape:
+    if is_zero(block):
         return
     sparse, dense = sparse_terms(block) if shape else ([], [block])
     placed = [_placed(term, shape, rows, start) for term in sparse]

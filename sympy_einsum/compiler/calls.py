@@ -53,6 +53,7 @@ CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 def _called(program: Compilation) -> dict[str, object]:
     """Return the functions that generated code calls besides its library's."""
     own = {"compressed": program.request.structured, "sparse": program.sparse_matrices}
+    own["block_array"] = program.request.in_blocks
     return {**CHECKING, **own}
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..core import as_shape, tuning
 from ..expressions import TensorSymbol
-from ..rules import Compressed
-from .calls import ByArguments, CompiledFunction
+from ..rules import Blocks, Compressed
+from .calls import ByArguments, Compiled, CompiledFunction
 from .program import Request
 
 Lengths = tuple[int, ...]
@@ -61,9 +61,10 @@ class CompressedArray:
         return self._function("matvec", _shape(v))(*self.cores, v)
 
     def solve(self, b: Any) -> Any:
-        """Return the x with H x = b; singular cores do as in the array library's ``solve``.
+        """Return the x with H x = b; axes of b after those of the rows are other right-hand sides.
+        Singular cores do as in the array library's ``solve``.
 
-        Raises ShapeError where b isn't of the shape of the rows, UnsupportedError where H isn't
+        Raises ShapeError where the first axes of b aren't the rows, UnsupportedError where H isn't
         square.
         """
         return self._function("solve", _shape(b))(*self.cores, b)
@@ -75,6 +76,32 @@ class CompressedArray:
     def logdet(self) -> Any:
         """Return the logarithm of the absolute value of the determinant."""
         return self._function("logdet")(*self.cores)
+
+    def to_scipy(self) -> Any:
+        """Return H as SciPy's ``csr_array``, a matrix with a row for each entry of the rows."""
+        return self.sparse(len(self.shape) // 2)
+
+    def sparse(self, rows: int) -> Any:
+        """Return H as a sparse matrix whose rows are its first axes, of a number that is given."""
+        cores = [np.asarray(core) for core in self.cores]
+        shapes = tuple([own.shape for own in cores])
+        return _compiled_sparse(self.pattern, self.shape, shapes, rows)(*cores)
+
+    def transposed(self, rows: int) -> CompressedArray:
+        """Return H with its first axes, of a number that is given, last."""
+        inner, _, outer = self.pattern.partition("->")
+        pattern = f"{inner}->{outer[rows:]}{outer[:rows]}"
+        return CompressedArray(self.core, pattern, (*self.shape[rows:], *self.shape[:rows]))
+
+    @property
+    def is_block_diagonal(self) -> bool:
+        """Whether rows and columns have a common index, or H is a Kronecker product, so that it
+        takes smaller systems to solve one with H."""
+        outer, half = self.pattern.partition("->")[2], self.order // 2
+        rows, columns = outer[:half], outer[half:]
+        is_matrix = len({*rows}) == len(rows) == len({*columns}) == len(columns)
+        are_several = not {*rows}.isdisjoint(columns) or len(self.cores) > 1
+        return is_matrix and are_several and self.shape[:half] == self.shape[half:]
 
     def _function(self, method: str, *shapes: Lengths) -> CompiledFunction:
         cores = tuple([_shape(core) for core in self.cores])
@@ -95,7 +122,25 @@ def _compiled(
 ) -> CompiledFunction:
     """Compile a method of ``Compressed`` as a function of the cores and of the method's
     arguments."""
-    stored = tuple([TensorSymbol(f"core{k}", own) for k, own in enumerate(cores)])
-    H: Any = Compressed(stored, pattern, as_shape(shape))
+    stored, H = _with_symbols(pattern, shape, cores)
     given = [TensorSymbol("v" if method == "matvec" else "b", own) for own in shapes]
     return ByArguments(Request([*stored, *given], getattr(H, method)(*given), "auto"))
+
+
+@lru_cache(maxsize=tuning.MAX_VARIANTS)
+def _compiled_sparse(
+    pattern: str, shape: Lengths, cores: tuple[Lengths, ...], rows: int
+) -> CompiledFunction:
+    """Compile the sparse matrix with the entries of H as a function of the cores."""
+    stored, H = _with_symbols(pattern, shape, cores)
+    first, last = as_shape(shape[:rows]), as_shape(shape[rows:])
+    matrix = Blocks(((H.to_dense(),),), (first,), (last,))
+    return Compiled(Request(stored, matrix, sparse=())).function
+
+
+def _with_symbols(
+    pattern: str, shape: Lengths, cores: tuple[Lengths, ...]
+) -> tuple[list[TensorSymbol], Any]:
+    """Return symbols for cores, and the tensor that is made of them."""
+    stored = [TensorSymbol(f"core{k}", own) for k, own in enumerate(cores)]
+    return stored, Compressed(tuple(stored), pattern, as_shape(shape))

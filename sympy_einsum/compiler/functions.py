@@ -11,6 +11,7 @@ from ..contraction_order import Optimizer
 from ..core import TensorError, UnsupportedError, as_flag, with_hints
 from ..expressions import Operand, as_operand
 from .backends import BACKENDS
+from .block_arrays import BlockArray
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
 from .emit.signature import plain_names
@@ -62,8 +63,10 @@ def lambdify(
         ``implemented_function`` brings its own
     structured : whether an output that :func:`sympy_einsum.compress` finds structure in comes back
         compressed: only its ``core`` is computed, ``pattern`` says how its entries are placed in
-        ``shape``, and ``to_dense()``, ``matvec(v)`` and ``solve(b)`` compute with arrays. In the
-        source that is ``compressed(core, pattern, shape)``
+        ``shape``, and ``to_dense()``, ``to_scipy()``, ``matvec(v)``, ``solve(b)``, ``diagonal()``
+        and ``logdet()`` compute with arrays. In the source that is ``compressed(core, pattern,
+        shape)``. A matrix in blocks comes back as blocks each with its structure, with the same
+        methods (NumPy and Numba)
     sparse : whether derivatives that are matrices, or of higher order, come back as sparse
         matrices in CSR format, SciPy's ``csr_array`` or CuPy's ``csr_matrix``: the axes of the
         function are the rows and those of the variable, the last ones, the columns, in C order.
@@ -140,7 +143,8 @@ def lambdify(
         other = "structured=True" if wanted else f"semiring {semiring_of(semiring).name!r}"
         raise UnsupportedError(f"sparse doesn't go with {other}; leave one of them out")
     request = Request(
-        *(args, exprs, backend, check, cse, optimize, semiring, functions, wanted, variables)
+        *(args, exprs, backend, check, cse, optimize, semiring, functions, wanted),
+        *(BlockArray if wanted else None, variables),
     )
     by_arguments = isinstance(backend, str) and backend == "auto"
     return ByArguments(request) if by_arguments else Compiled(request).function

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache
+from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -20,7 +21,7 @@ from ..contraction_order import (
     path_determining_symbols,
     path_is_near_optimal,
 )
-from ..core import TensorError, UnsupportedError, once, tuning
+from ..core import Shape, TensorError, UnsupportedError, once, tuning
 from ..expressions import (
     STOCK_VARIABLES,
     Operand,
@@ -38,7 +39,7 @@ from .emit.kernels import KernelText, kernel_text
 from .emit.modules import Line, SourceModule, module_of
 from .emit.signature import RESERVED, Signature, size_code
 from .emit.writer import Body, function_body, kernel_body
-from .ir.code import Code, quote
+from .ir.code import Code, as_code, constant, quote
 from .ir.plans import Plan, proven
 from .ir.scans import in_bodies
 from .passes.in_place import overwritten
@@ -47,7 +48,7 @@ from .passes.row_blocks import in_row_blocks
 from .planning import Prepared, plan_prepared, prepare
 from .semirings.algebras import semiring_of
 from .semirings.backends import backend_in_semiring, positions_in
-from .sparse_matrices import SparseMatrix, sparse_blocks, sparse_matrix
+from .sparse_matrices import SparseMatrix, is_zero, sparse_block, sparse_blocks, sparse_matrix
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]
@@ -71,6 +72,8 @@ class Request(NamedTuple):
     functions: Mapping[str, Callable[..., Any]] | None = None
     # Makes a result of a core, its pattern and the shape.
     structured: Callable[..., object] | None = None
+    # Makes a matrix of blocks, with the shapes that rows and columns stand for.
+    in_blocks: Callable[..., object] | None = None
     # The variables whose axes may be the columns of sparse matrices, where these are wanted.
     sparse: tuple[Operand, ...] | None = None
 
@@ -141,6 +144,8 @@ class Compilation:
             kind = ast.List if isinstance(exprs, list) else ast.Tuple
             return lambda codes: kind([part(codes) for part in parts])
         position = len(leaves)
+        if isinstance(exprs, Blocks) and self.request.structured:
+            return self._structured(exprs, leaves)
         placed = self._matrix(exprs)
         if placed is not None:
             leaves.extend(placed.leaves)
@@ -166,6 +171,52 @@ class Compilation:
             return None
         self._placed.extend([block for row in expr.blocks for block in row])
         return assembly_of(expr)
+
+    def _structured(self, matrix: Blocks, leaves: list[Expr]) -> Layout:
+        """Collect the blocks of a matrix, each with its structure."""
+        if self.backend.name not in ("numpy", "numba"):
+            raise UnsupportedError(
+                f"backend {self.backend.name!r} has no matrices of structured blocks; leave "
+                "structured out, or take the backend 'numpy'"
+            )
+        layouts: list[list[Layout]] = []
+        for i, row in enumerate(matrix.blocks):
+            layouts.append([])
+            for j, block in enumerate(row):
+                is_left_out = (matrix.is_symmetric and j < i) or is_zero(block)
+                layouts[i].append(_nothing if is_left_out else self._block(matrix, i, j, leaves))
+
+        def laid_out(codes: Sequence[Code]) -> Code:
+            blocks = [as_code([part(codes) for part in line]) for line in layouts]
+            rows, columns = [map(self._spelled, own) for own in (matrix.rows, matrix.columns)]
+            shapes = as_code([*rows]), as_code([*columns])
+            return quote("block_array({0}, {1}, {2}, {3})", blocks, *shapes, matrix.is_symmetric)
+
+        return laid_out
+
+    def _block(self, matrix: Blocks, i: int, j: int, leaves: list[Expr]) -> Layout:
+        """Collect the entries of a block: sparse where gathers or several patterns place these."""
+        block, row, column = matrix.blocks[i][j], matrix.rows[i], matrix.columns[j]
+        position = len(leaves)
+        self._placed.append(block)
+        found = sparse_block(block, row, column)
+        if found is None or not found.positions:
+            core = structure(block) if row and column else None
+            if core is not None:
+                leaves.extend(core.cores)
+                end = len(leaves)
+                return lambda codes: self._compressed(codes[position:end], core)
+        if found is None or not self.backend.sparse or find_spec("scipy") is None:
+            leaves.append(block)
+            return lambda codes: codes[position]
+        if self.sparse_matrices is None:
+            self.sparse_matrices = type(self.backend).sparse_matrices()
+        leaves.extend(found.leaves)
+        last = len(leaves)
+        return lambda codes: found.code(codes[position:last], self.signature)
+
+    def _spelled(self, shape: Shape) -> Code:
+        return as_code([size_code(n, self.signature.names, self.backend) for n in shape])
 
     def _compressed(self, codes: Sequence[Code], found: Compressed) -> Code:
         """Spell cores with their pattern and shape."""
@@ -285,6 +336,11 @@ class Compilation:
     def source(self, body: Body) -> SourceModule:
         """Return the module of a function that computes only."""
         return self.module("function", [*body.reads, *body.block()], kernel=body.kernel)
+
+
+def _nothing(codes: Sequence[Code]) -> Code:
+    """Spell a block of zeros."""
+    return constant(None)
 
 
 def _size(lengths: Lengths) -> Callable[[Expr], int]:

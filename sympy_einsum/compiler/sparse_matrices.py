@@ -111,9 +111,20 @@ def sparse_blocks(matrix: Blocks) -> SparseMatrix:
     return SparseMatrix((height,), (width,), terms, _positions_in(terms))
 
 
+def sparse_block(block: Operand, row: Shape, column: Shape) -> SparseMatrix | None:
+    """Split a block into terms with known positions; None where one of them is dense."""
+    terms, dense = sparse_terms(block) if shape_of(block) else ([], [block])
+    return None if dense else SparseMatrix(row, column, terms, _positions_in(terms))
+
+
+def is_zero(block: Operand) -> bool:
+    """Tell whether a block has no entries other than 0."""
+    return isinstance(block, Zeros) or block == 0 or 0 in shape_of(block)
+
+
 def _terms_of_block(block: Operand) -> list[SparseTerm]:
     shape = shape_of(block)
-    if isinstance(block, Zeros) or block == 0 or 0 in shape:
+    if is_zero(block):
         return []
     terms, dense = sparse_terms(block) if shape else ([], [block])
     axes = tuple(range(len(shape)))

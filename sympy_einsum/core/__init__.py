@@ -121,6 +121,12 @@ from .rows import (
     for_each_row as for_each_row,
     row_of as row_of,
 )
+from .scipy_parts import (
+    optimize as optimize,
+    sparse as sparse,
+    sparse_algebra as sparse_algebra,
+    sparse_graphs as sparse_graphs,
+)
 from .special_functions import (
     erfcx as erfcx,
     erfcx_rate as erfcx_rate,

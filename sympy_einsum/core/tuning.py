@@ -399,6 +399,12 @@ MAX_SHOWN_DERIVATIVE = 200
 
 # --- problems of optimization ---------------------------------------------------------------------
 
+# Unknowns of a sparse system that is solved as a dense one, and the share of its entries that may
+# differ from 0 where a larger one isn't.
+MAX_DENSE_SYSTEM = 500
+MAX_SPARSE_SHARE = 0.1
+# Rows of the small matrices that a block consists of which a Schur complement eliminates.
+MAX_ELIMINATED_BLOCK = 64
 # Unknowns up to which Hessians are matrices; beyond, methods get products with them.
 MAX_DENSE_HESSIAN = 500
 # Entries of the Jacobian of a residual, up to which sums of squares are solved by it.

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import UnsupportedError, tuning
+from ..core import UnsupportedError, optimize, sparse_algebra, tuning
 from .functions import Instance, Kink, Unbounded
-from .libraries import optimize, sparse_algebra
 
 # Calls after each iteration, with the vector.
 Recorder = Callable[[np.ndarray], None]

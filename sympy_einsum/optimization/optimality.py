@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import tuning
+from ..core import optimize, tuning
 from .functions import Instance
-from .libraries import optimize
 
 
 class Conditions(NamedTuple):

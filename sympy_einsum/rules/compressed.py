@@ -7,7 +7,7 @@ factors that no index connects are those of a Kronecker product.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -126,13 +126,14 @@ class Compressed:
     def solve(self, b: TensorLike) -> Operand:
         """Return the x with H x = b, of the shape of the columns: a system for each core and each
         index that rows and columns share, or one with many right-hand sides if a core has no such
-        index.
+        index. Axes of b after those of the rows are other right-hand sides, as columns of b are for
+        a matrix.
 
         Raises
         ======
 
         UnsupportedError : rows and columns don't pair up, or what is left of them isn't square
-        ShapeError : b isn't of the shape of the rows
+        ShapeError : the first axes of b aren't the rows
 
         Examples
         ========
@@ -147,19 +148,19 @@ class Compressed:
         half = self.order // 2
         rows, columns = outer[:half], outer[half:]
         self._check_pairs("solve")
-        if order_of(right) != half:
+        if order_of(right) < half:
             raise ShapeError(
-                f"solve takes a tensor b of shape {self.shape[:half]}, not of shape "
-                f"{shape_of(right)}"
+                f"solve takes a tensor b whose first axes are {self.shape[:half]}, not one of "
+                f"shape {shape_of(right)}"
             )
         self._check("b", right, range(half))
+        others: dict[Label, Expr] = dict(enumerate(shape_of(right)[half:]))
         lone = {*outer}.difference(*inner)
-        found, labels = right, [*rows]
+        found, labels, lengths = right, [*rows, *others], self._lengths() | others
         for core, own in zip(self.cores, inner, strict=True):
-            found, labels = self._solved(core, own, {*own} | lone, found, labels)
+            found, labels = self._solved(core, own, {*own} | lone, found, labels, lengths)
             lone = set()
-        lengths = dict(zip(outer, self.shape, strict=True))
-        return contract_part((found,), (labels,), columns, lengths)
+        return contract_part((found,), (labels,), [*columns, *others], lengths)
 
     def diagonal(self) -> Operand:
         """Return the entries of H whose rows and columns are equal, of the shape of the rows.
@@ -230,18 +231,24 @@ class Compressed:
         return total_of(total)
 
     def _solved(
-        self, core: Operand, inner: str, own: Collection[str], right: Operand, rows: list[Label]
+        self,
+        core: Operand,
+        inner: str,
+        own: Collection[str],
+        right: Operand,
+        rows: list[Label],
+        lengths: Mapping[Label, Expr],
     ) -> tuple[Operand, list[Label]]:
         """Return the solution for one core and its labels, of which those of the axes of the
         right-hand side that aren't shared become those of columns."""
-        lengths = self._lengths()
         block = self._block("solve", core, inner, own)
         if not (block.left or block.above):
             inverse = apply_body(1 / slot(0), [core])
             return contract_part((inverse, right), (inner, rows), rows, lengths), rows
         left, above, stack = block.left, block.above, block.stack
-        lengths |= {"row": Mul(*[lengths[i] for i in left])}
-        lengths |= {"column": Mul(*[lengths[i] for i in above])}
+        lengths = dict(lengths)
+        lengths["row"] = Mul(*[lengths[i] for i in left])
+        lengths["column"] = Mul(*[lengths[i] for i in above])
         free = [i for i in rows if i not in (*left, *stack)]
         # From the axes of b to a matrix for each index of the stack, and back to those of x.
         rows_last, columns_last = [*stack, *left, *free], [*stack, *above, *free]

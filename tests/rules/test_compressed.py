@@ -231,7 +231,7 @@ def test_wrong_operands():
         found.solve(V)
     with pytest.raises(se.ShapeError, match=r"matvec takes a tensor v.*not one of shape \(\)"):
         found.matvec(a)
-    with pytest.raises(se.ShapeError, match=r"b of shape \(m, k\), not of shape \(n,\)"):
+    with pytest.raises(se.ShapeError, match=r"first axes are \(m, k\), not one of shape \(n,\)"):
         found.solve(x)
 
 

@@ -38,7 +38,16 @@ from .printer import indented, printed
 # Names that generated code uses itself, besides those of its backend.
 RESERVED = {"axis", "check_shapes", "checked_array", "checked_integer", "dtype", "fallback", "fits"}
 RESERVED |= {"_first", "function", "range", "rows", "slice"}
-RESERVED |= {"compressed", "sparse", "hasattr", "int", "type", "variants", "ShapeError"}
+RESERVED |= {
+    "block_array",
+    "compressed",
+    "sparse",
+    "hasattr",
+    "int",
+    "type",
+    "variants",
+    "ShapeError",
+}
 RESERVED |= {"ArithmeticError", "AttributeError", "IndexError", "TypeError", "ValueError"}
 
 

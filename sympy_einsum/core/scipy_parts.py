@@ -6,23 +6,26 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from ..core import UnsupportedError
+from .errors import UnsupportedError
 
 
 class _SciPyPart:
     """A package of SciPy's, with an error that tells how to install it."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, purpose: str):
         self._name = name
+        self._purpose = purpose
 
     def __getattr__(self, name: str) -> Any:
         if find_spec("scipy") is None:
             raise UnsupportedError(
-                "solving a problem needs scipy, which isn't installed: "
+                f"{self._purpose} needs scipy, which isn't installed: "
                 "pip install sympy_einsum[scipy]"
             )
         return getattr(import_module(self._name), name)
 
 
-optimize: Any = _SciPyPart("scipy.optimize")
-sparse_algebra: Any = _SciPyPart("scipy.sparse.linalg")
+optimize: Any = _SciPyPart("scipy.optimize", "solving a problem")
+sparse: Any = _SciPyPart("scipy.sparse", "a sparse matrix")
+sparse_algebra: Any = _SciPyPart("scipy.sparse.linalg", "a sparse system")
+sparse_graphs: Any = _SciPyPart("scipy.sparse.csgraph", "a sparse system")

@@ -1,0 +1,203 @@
+"""Matrices in blocks that keep the structure of these, and are solved by Schur complements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..core import ShapeError, UnsupportedError, sparse
+from .compressed_arrays import CompressedArray
+from .schur_complements import Block, Elimination, Lengths, Matrix, ends, is_sparse, joined
+
+
+class BlockArray:
+    """A matrix in blocks, each with its own structure: ``lambdify(..., structured=True)`` returns
+    it for ``pack(variables).hessian(f)``. It is computed with by NumPy, and by SciPy where a block
+    is sparse.
+
+    Systems are solved by a Schur complement: diagonal blocks that consist of small matrices are
+    eliminated, the largest first; several of them if together they consist of small ones.
+
+    Attributes
+    ==========
+
+    blocks : the blocks by rows: None for zeros, a CompressedArray, a sparse array of SciPy's, or a
+        matrix
+    rows, columns : the shapes of the arrays whose entries rows and columns stand for
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Sequence[Block]],
+        rows: Sequence[Lengths],
+        columns: Sequence[Lengths],
+        is_symmetric: bool = False,
+    ):
+        self.rows, self.columns = [tuple(own) for own in rows], [tuple(own) for own in columns]
+        self.blocks = [
+            [_as_block(own, row, column) for own, column in zip(line, self.columns, strict=True)]
+            for line, row in zip(blocks, self.rows, strict=True)
+        ]
+        if is_symmetric:
+            for i, row in enumerate(self.rows):
+                for j in range(i + 1, len(self.rows)):
+                    self.blocks[j][i] = _transposed(self.blocks[i][j], len(row))
+
+    @property
+    def shape(self) -> Lengths:
+        """The numbers of rows and columns."""
+        return sum(map(prod, self.rows)), sum(map(prod, self.columns))
+
+    def to_dense(self) -> np.ndarray:
+        """Return the matrix as an array."""
+        total = np.zeros(self.shape, self._kind)
+        tops, lefts = ends(self.rows), ends(self.columns)
+        for i, line in enumerate(self.blocks):
+            for j, block in enumerate(line):
+                if block is not None:
+                    place = total[tops[i] : tops[i + 1], lefts[j] : lefts[j + 1]]
+                    place[...] = self._dense(i, j)
+        return total
+
+    def to_scipy(self) -> Matrix:
+        """Return the matrix as SciPy's ``csr_array``."""
+        places = range(len(self.rows)), range(len(self.columns))
+        return joined(
+            [joined([self._sparse(i, j) for j in places[1]], False) for i in places[0]], True
+        )
+
+    def matvec(self, v: Any) -> np.ndarray:
+        """Multiply the matrix by a vector, or by each column of a matrix.
+
+        Raises ShapeError unless it has an entry or a row for each column of this one.
+        """
+        columns = self._columns_of("matvec", v, self.columns)
+        parts = np.split(columns, ends(self.columns)[1:-1])
+        total = []
+        for i, row in enumerate(self.rows):
+            kind = np.result_type(self._kind, *parts)
+            found: Any = np.zeros((prod(row), columns.shape[1]), kind)
+            for j, part in enumerate(parts):
+                if self.blocks[i][j] is not None:
+                    found = found + self.matrix(i, j) @ part
+            total.append(found)
+        return np.concatenate(total).reshape((self.shape[0], *np.shape(v)[1:]))
+
+    def diagonal(self) -> np.ndarray:
+        """Return the diagonal of a square matrix.
+
+        Raises UnsupportedError where rows and columns stand for other arrays.
+        """
+        self._check_square("the diagonal")
+        parts = [np.zeros(0, self._kind)]
+        for i, row in enumerate(self.rows):
+            block = self.blocks[i][i]
+            parts.append(np.zeros(prod(row)) if block is None else np.ravel(block.diagonal()))
+        return np.concatenate(parts)
+
+    def solve(self, b: Any) -> np.ndarray:
+        """Return the x with H x = b; for a matrix b each column is a right-hand side.
+
+        Raises
+        ======
+
+        ShapeError : b hasn't an entry or a row for each row
+        UnsupportedError : rows and columns stand for other arrays
+        LinAlgError : the matrix, or a diagonal block that is eliminated, is singular
+        """
+        self._check_square("solve")
+        right = self._columns_of("solve", b, self.rows)
+        return self._elimination.solve(right).reshape(np.shape(b))
+
+    def logdet(self) -> float:
+        """Return the logarithm of the absolute value of the determinant.
+
+        Raises UnsupportedError where rows and columns stand for other arrays, LinAlgError where a
+        diagonal block that is eliminated is singular.
+        """
+        self._check_square("logdet")
+        return self._elimination.logdet()
+
+    def __repr__(self) -> str:
+        lines = ["  ".join([_kind_of(own) for own in line]) for line in self.blocks]
+        return f"BlockArray(shape={self.shape}, blocks: {'; '.join(lines)})"
+
+    @property
+    def _kind(self) -> np.dtype:
+        parts = [own for line in self.blocks for block in line for own in _arrays(block)]
+        return np.result_type(*parts) if parts else np.dtype(float)
+
+    @cached_property
+    def _elimination(self) -> Elimination:
+        return Elimination(self.blocks, self.rows, self.matrix)
+
+    def _dense(self, i: int, j: int) -> np.ndarray:
+        block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
+        if block is None:
+            return np.zeros(shape, self._kind)
+        if isinstance(block, CompressedArray):
+            return np.reshape(block.to_dense(), shape)
+        return np.asarray(block.toarray() if is_sparse(block) else block)
+
+    def _sparse(self, i: int, j: int) -> Matrix:
+        block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
+        if block is None:
+            return sparse.csr_array(shape)
+        if isinstance(block, CompressedArray):
+            return block.sparse(len(self.rows[i]))
+        return sparse.csr_array(block)
+
+    def matrix(self, i: int, j: int) -> Matrix:
+        """Return a block as a sparse matrix, if it has zeros and SciPy is there."""
+        block = self.blocks[i][j]
+        is_dense = isinstance(block, np.ndarray) or find_spec("scipy") is None
+        return self._dense(i, j) if is_dense else self._sparse(i, j)
+
+    def _columns_of(self, method: str, vector: Any, shapes: Sequence[Lengths]) -> np.ndarray:
+        """Return a vector, or a matrix, as columns."""
+        array, count = np.asarray(vector), sum(map(prod, shapes))
+        if array.ndim not in (1, 2) or len(array) != count:
+            raise ShapeError(
+                f"{method} takes a vector of {count} entries, or a matrix of as many rows, for a "
+                f"matrix of shape {self.shape}, not an array of shape {array.shape}"
+            )
+        return array.reshape(count, -1 if count else 1)
+
+    def _check_square(self, method: str) -> None:
+        if self.rows != self.columns:
+            raise UnsupportedError(
+                f"{method} takes rows and columns that stand for arrays of the same shapes, not "
+                f"{self.rows} and {self.columns}"
+            )
+
+
+def _as_block(value: Any, row: Lengths, column: Lengths) -> Block:
+    if value is None or isinstance(value, CompressedArray) or is_sparse(value):
+        return value
+    return np.reshape(value, (prod(row), prod(column)))
+
+
+def _transposed(block: Block, rows: int) -> Block:
+    if block is None:
+        return None
+    if isinstance(block, CompressedArray):
+        return block.transposed(rows)
+    return block.T.tocsr() if is_sparse(block) else block.T
+
+
+def _arrays(block: Block) -> Sequence[Any]:
+    """Return the arrays of numbers that a block holds."""
+    if isinstance(block, CompressedArray):
+        return block.cores
+    return [] if block is None else [block.data if is_sparse(block) else block]
+
+
+def _kind_of(block: Block) -> str:
+    if isinstance(block, CompressedArray):
+        return block.pattern
+    return "0" if block is None else "sparse" if is_sparse(block) else "dense"

@@ -1,0 +1,308 @@
+"""Systems with matrices in blocks, solved by the elimination of diagonal blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.util import find_spec
+from math import prod
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from ..core import sparse, sparse_algebra, sparse_graphs, tuning
+from .compressed_arrays import CompressedArray
+
+Lengths: TypeAlias = tuple[int, ...]
+# A block: None for zeros, a CompressedArray, one of SciPy's sparse arrays, or a matrix.
+Block: TypeAlias = Any
+# A matrix of NumPy's, or a sparse one of SciPy's.
+Matrix: TypeAlias = Any
+
+
+class _Inverse(Protocol):
+    """The inverse of a matrix."""
+
+    def solve(self, right: Matrix) -> Matrix:
+        """Multiply a matrix by it from the left."""
+        ...
+
+    def logdet(self) -> float:
+        """Return log |det| of the matrix."""
+        ...
+
+
+class _Eliminated(NamedTuple):
+    """Diagonal blocks that are eliminated together, and the inverse of the matrix of them and of
+    the blocks between them."""
+
+    members: list[int]
+    inverse: _Inverse
+
+
+class Elimination:
+    """A square matrix in blocks after the elimination of groups of diagonal blocks; the blocks
+    between two groups are zero.
+
+    Attributes
+    ==========
+
+    groups : the groups, with their inverses
+    kept : the numbers of the other diagonal blocks
+    above : each inverse times the blocks beside the group
+    complement : the Schur complement
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Sequence[Block]],
+        shapes: Sequence[Lengths],
+        matrix: Callable[[int, int], Matrix],
+    ):
+        self.blocks = blocks
+        self.shapes = shapes
+        self.matrix = matrix
+        self.groups: list[_Eliminated] = []
+        for i in sorted(range(len(shapes)), key=lambda k: -prod(shapes[k])):
+            self._try(i)
+        members = {i for group in self.groups for i in group.members}
+        self.kept = [i for i in range(len(shapes)) if i not in members]
+        self.above = [
+            self._solved(group, self._between(group.members, self.kept)) for group in self.groups
+        ]
+        self.complement = self._between(self.kept, self.kept)
+        for group, above in zip(self.groups, self.above, strict=True):
+            self.complement = self.complement - self._between(self.kept, group.members) @ above
+
+    def _try(self, i: int) -> None:
+        """Eliminate a diagonal block, together with the groups that it is coupled with, if that
+        takes small or sparse systems."""
+        blocks = self.blocks
+        coupled = [
+            group
+            for group in self.groups
+            if any(blocks[i][j] is not None or blocks[j][i] is not None for j in group.members)
+        ]
+        members = sorted([i, *[j for group in coupled for j in group.members]])
+        if any(isinstance(blocks[j][k], np.ndarray) for j in members for k in members):
+            return
+        inverse = self._inverse(members)
+        if inverse is not None:
+            self.groups = [own for own in self.groups if own not in coupled]
+            self.groups.append(_Eliminated(members, inverse))
+
+    def _inverse(self, members: Sequence[int]) -> _Inverse | None:
+        """Return the inverse of a group; None where that takes a large dense system."""
+        first = members[0]
+        block, is_alone = self.blocks[first][first], len(members) == 1
+        if 0 in self.shapes[first]:
+            return None
+        if is_alone and isinstance(block, CompressedArray):
+            return (
+                _CompressedInverse(block, self.shapes[first]) if block.is_block_diagonal else None
+            )
+        if find_spec("scipy") is None or block is None:
+            return None
+        matrix = self._between(members, members)
+        components = _components(matrix)
+        with self._naming(members):
+            if components is not None:
+                return _ComponentsInverse(matrix, components)
+            is_large = is_alone and matrix.shape[0] > tuning.MAX_DENSE_SYSTEM
+            return SparseFactors(matrix) if is_large else None
+
+    @contextmanager
+    def _naming(self, members: Sequence[int]) -> Iterator[None]:
+        """Name the diagonal blocks that turn out to be singular."""
+        try:
+            yield
+        except np.linalg.LinAlgError as error:
+            raise self._singular(members) from error
+
+    def _singular(self, members: Sequence[int]) -> np.linalg.LinAlgError:
+        numbers = ", ".join(map(str, members))
+        shapes = ", ".join([str(self.shapes[i]) for i in members])
+        return np.linalg.LinAlgError(
+            f"the diagonal block {numbers}, of variables of shape {shapes}, is singular, so it "
+            "can't be eliminated; the whole matrix, to_dense() or to_scipy(), may be regular"
+        )
+
+    def _between(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        """Return some rows and columns of blocks as one matrix."""
+        sizes = [sum(prod(self.shapes[i]) for i in part) for part in (rows, columns)]
+        if 0 in sizes:
+            return np.zeros(sizes)
+        return joined([joined([self.matrix(i, j) for j in columns], False) for i in rows], True)
+
+    def _solved(self, group: _Eliminated, right: Matrix) -> Matrix:
+        """Multiply by the inverse of a group."""
+        with self._naming(group.members), np.errstate(all="ignore"):
+            found = group.inverse.solve(right)
+        if not _is_finite(found) and _is_finite(right):
+            raise self._singular(group.members)
+        return found
+
+    @cached_property
+    def _factors(self) -> SparseFactors | _DenseSystem:
+        total = self.complement
+        if is_sparse(total):
+            size = total.shape[0]
+            if size > tuning.MAX_DENSE_SYSTEM and total.nnz < tuning.MAX_SPARSE_SHARE * size**2:
+                return SparseFactors(total)
+            total = total.toarray()
+        return _DenseSystem(np.asarray(total))
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Solve for a matrix of right-hand sides."""
+        parts = np.split(right, ends(self.shapes)[1:-1])
+        total = np.concatenate([right[:0], *[parts[i] for i in self.kept]])
+        own = []
+        for group in self.groups:
+            found = self._solved(group, np.concatenate([parts[i] for i in group.members]))
+            total = total - self._between(self.kept, group.members) @ found
+            own.append(found)
+        solution = self._factors.solve(total) if len(total) else total
+        self._put(parts, self.kept, solution)
+        for group, found, above in zip(self.groups, own, self.above, strict=True):
+            self._put(parts, group.members, found - above @ solution)
+        return np.concatenate(parts)
+
+    def _put(self, parts: list[np.ndarray], places: Sequence[int], rows: np.ndarray) -> None:
+        """Put the rows of some blocks into their places."""
+        own = np.split(rows, ends([self.shapes[i] for i in places])[1:-1])
+        for i, part in zip(places, own if places else [], strict=True):
+            parts[i] = part
+
+    def logdet(self) -> float:
+        """Return log |det|."""
+        total = sum([float(group.inverse.logdet()) for group in self.groups])
+        return total + (self._factors.logdet() if self.kept else 0.0)
+
+
+class _CompressedInverse:
+    """The inverse of a core with a pattern."""
+
+    def __init__(self, block: CompressedArray, shape: Lengths):
+        self.block = block
+        self.shape = shape
+
+    def solve(self, right: Matrix) -> Matrix:
+        dense = right.toarray() if is_sparse(right) else right
+        found = self.block.solve(np.reshape(dense, (*self.shape, dense.shape[1])))
+        return np.reshape(found, dense.shape)
+
+    def logdet(self) -> float:
+        return float(self.block.logdet())
+
+
+class _ComponentsInverse:
+    """The inverse of a matrix that consists of small ones, up to the order of its rows; ``rows``
+    are those of each, for each size of theirs."""
+
+    def __init__(self, matrix: Matrix, rows: Sequence[np.ndarray]):
+        self.shape = matrix.shape
+        self.rows = rows
+        numbers, places, kinds = np.empty((3, self.shape[0]), np.int64)
+        for kind, own in enumerate(rows):
+            numbers[own] = np.arange(len(own))[:, None]
+            places[own] = np.arange(own.shape[1])
+            kinds[own] = kind
+        entries = matrix.tocoo()
+        values, (i, j) = entries.data, entries.coords
+        self.inverses: list[np.ndarray] = []
+        self.logarithm = 0.0
+        for kind, own in enumerate(rows):
+            is_own = kinds[i] == kind
+            stack = np.zeros((*own.shape, own.shape[1]), entries.dtype)
+            at = numbers[i[is_own]], places[i[is_own]], places[j[is_own]]
+            np.add.at(stack, at, values[is_own])
+            self.inverses.append(np.linalg.inv(stack))
+            self.logarithm += float(np.linalg.slogdet(stack)[1].sum())
+
+    @cached_property
+    def _sparse(self) -> Matrix:
+        pairs = [*zip(self.rows, self.inverses, strict=True)]
+        i = [np.broadcast_to(rows[:, :, None], own.shape).ravel() for rows, own in pairs]
+        j = [np.broadcast_to(rows[:, None], own.shape).ravel() for rows, own in pairs]
+        data = np.concatenate([own.ravel() for own in self.inverses])
+        return sparse.csr_array((data, (np.concatenate(i), np.concatenate(j))), shape=self.shape)
+
+    def solve(self, right: Matrix) -> Matrix:
+        if is_sparse(right):
+            return self._sparse @ right
+        found = np.empty(right.shape, np.result_type(right, *self.inverses))
+        for rows, own in zip(self.rows, self.inverses, strict=True):
+            found[rows] = np.matmul(own, right[rows])
+        return found
+
+    def logdet(self) -> float:
+        return self.logarithm
+
+
+class _DenseSystem:
+    """A dense system."""
+
+    def __init__(self, matrix: np.ndarray):
+        self.matrix = matrix
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        return np.linalg.solve(self.matrix, right)
+
+    def logdet(self) -> float:
+        return float(np.linalg.slogdet(self.matrix)[1])
+
+
+class SparseFactors:
+    """The factors of a sparse matrix; LinAlgError where it is singular."""
+
+    def __init__(self, matrix: Matrix):
+        try:
+            self.factors = sparse_algebra.splu(matrix.tocsc())
+        except RuntimeError as error:
+            raise np.linalg.LinAlgError(f"the matrix is singular: {error}") from error
+
+    def solve(self, right: Matrix) -> np.ndarray:
+        """Solve for a matrix of right-hand sides."""
+        dense = right.toarray() if is_sparse(right) else right
+        found: np.ndarray = self.factors.solve(np.ascontiguousarray(dense, float))
+        return found
+
+    def logdet(self) -> float:
+        """Return log |det|."""
+        return float(np.log(np.abs(self.factors.U.diagonal())).sum())
+
+
+def _components(matrix: Matrix) -> list[np.ndarray] | None:
+    """Return the rows of the small matrices that a sparse one consists of, for each size of these;
+    None where it doesn't."""
+    count, labels = sparse_graphs.connected_components(matrix, directed=False)
+    counts = np.bincount(labels)
+    if count < 2 or counts.max() > tuning.MAX_ELIMINATED_BLOCK:
+        return None
+    order = np.argsort(labels, kind="stable")
+    sizes = counts[labels[order]]
+    return [order[sizes == size].reshape(-1, size) for size in np.unique(counts)]
+
+
+def _is_finite(matrix: Matrix) -> bool:
+    return bool(np.isfinite(matrix.data if is_sparse(matrix) else matrix).all())
+
+
+def is_sparse(value: object) -> bool:
+    """Tell whether a matrix is one of SciPy's."""
+    return hasattr(value, "tocsr")
+
+
+def ends(shapes: Sequence[Lengths]) -> list[int]:
+    """Return the first row of each block, and the number of all rows."""
+    found: list[int] = np.cumsum([0, *map(prod, shapes)]).tolist()
+    return found
+
+
+def joined(parts: Sequence[Matrix], below: bool) -> Matrix:
+    """Join matrices side by side, or below each other: sparse ones to a sparse matrix."""
+    if all(map(is_sparse, parts)):
+        return (sparse.vstack if below else sparse.hstack)(parts, format="csr")
+    dense = [own.toarray() if is_sparse(own) else own for own in parts]
+    return np.concatenate(dense, axis=0 if below else 1)

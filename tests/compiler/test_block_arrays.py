@@ -1,0 +1,271 @@
+"""Matrices in blocks that keep their structure, against dense algebra."""
+
+from __future__ import annotations
+
+import pickle
+from random import Random
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sympy import Symbol, symbols
+
+import sympy_einsum as se
+from sympy_einsum.compiler import BlockArray, block_arrays, schur_complements
+
+m, n, k, c, p = symbols("m n k c p", integer=True, positive=True)
+T, U, V = se.TensorSymbol("T", m, n), se.TensorSymbol("U", m, k), se.TensorSymbol("V", n, k)
+b, t = se.TensorSymbol("b", m), Symbol("t", real=True)
+VARIABLES = [U, V, b, t]
+FIT = ((T - U @ V.T - b[:, None]) ** 2).sum() + t**4 * (b @ b) + (U**2).sum() + (V**2).sum() + t**2
+
+C, P, of, by, seen = [
+    se.TensorSymbol(*own)
+    for own in [("C", c, 3), ("P", p, 3), ("of", m), ("by", m), ("seen", m, 2)]
+]
+Y = P[of] + C[by]
+ADJUSTED = ((Y[:, :2] / Y[:, 2:] - seen) ** 2).sum() + (C**2).sum() + (P**2).sum()
+NUMBERS = np.random.default_rng(0)
+
+
+def compare(found, dense, numbers=NUMBERS):
+    """Compare all that a matrix in blocks computes with what a dense one does."""
+    assert found.shape == dense.shape
+    size = len(dense)
+    scale = 1 + np.abs(dense).max(initial=0)
+    np.testing.assert_allclose(found.to_dense(), dense, atol=1e-12 * scale)
+    np.testing.assert_allclose(found.to_scipy().toarray(), dense, atol=1e-12 * scale)
+    np.testing.assert_allclose(found.diagonal(), dense.diagonal(), atol=1e-12 * scale)
+    for shape in [(size,), (size, 4)]:
+        v = numbers.normal(size=shape)
+        np.testing.assert_allclose(found.matvec(v), dense @ v, atol=1e-10 * scale)
+        x = found.solve(v)
+        assert x.shape == shape
+        np.testing.assert_allclose(dense @ x, v, atol=1e-8)
+    np.testing.assert_allclose(found.logdet(), np.linalg.slogdet(dense)[1], atol=1e-8)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("lengths", [(4, 5, 3), (5, 3, 1), (1, 1, 1), (1, 4, 2)])
+def test_factorizations(lengths, backend):
+    pytest.importorskip(backend)
+    H = se.pack(VARIABLES).hessian(FIT)
+    numbers, (rows, columns, width) = np.random.default_rng(1), lengths
+    shapes = [(rows, columns), (rows, width), (columns, width), (rows,), ()]
+    values = [numbers.normal(size=shape) for shape in shapes]
+    values[0] = values[1] @ values[2].T + values[3][:, None]
+    found = se.lambdify([T, *VARIABLES], H, backend, structured=True)(*values)
+    assert isinstance(found, BlockArray)
+    assert [block.pattern for block in (found.blocks[0][0], found.blocks[1][1])] == ["ab->iaib"] * 2
+    assert found.blocks[3][0] is None
+    compare(found, se.lambdify([T, *VARIABLES], H)(*values))
+
+
+def test_groups_of_variables_are_eliminated_together():
+    H = se.pack([U, V, b]).hessian(FIT.subs(t, 1))
+    rows, columns, width = 30, 6, 2
+    values = [NUMBERS.normal(size=own) for own in [(rows, width), (columns, width), (rows,)]]
+    residual = values[0] @ values[1].T + values[2][:, None]
+    function = se.lambdify([T, U, V, b], H, structured=True)
+    found = function(residual, *values)
+    compare(found, se.lambdify([T, U, V, b], H)(residual, *values))
+    elimination = found._elimination
+    assert [group.members for group in elimination.groups] == [[0, 2]]
+    assert elimination.complement.shape == (columns * width,) * 2
+
+
+def bundle(count, cameras, points):
+    numbers = np.random.default_rng(count)
+    by_own, of_own = numbers.integers(0, cameras, count), numbers.integers(0, points, count)
+    P_own = numbers.normal(size=(points, 3)) + np.array([0, 0, 6])
+    return [
+        numbers.normal(size=(cameras, 3)) / 9,
+        P_own,
+        of_own,
+        by_own,
+        numbers.normal(size=(count, 2)),
+    ]
+
+
+@pytest.mark.parametrize("sizes", [(40, 3, 9), (6, 1, 2), (1, 1, 1), (300, 12, 60)])
+def test_bundle_adjustment(sizes):
+    H = se.pack([C, P]).hessian(ADJUSTED)
+    args, values = [C, P, of, by, seen], bundle(*sizes)
+    found = se.lambdify(args, H, structured=True)(*values)
+    compare(found, se.lambdify(args, H)(*values))
+    if sizes[2] > sizes[1]:
+        assert [group.members for group in found._elimination.groups] == [[1]]
+
+
+def test_large_systems_aren_t_dense():
+    H = se.pack([C, P]).hessian(ADJUSTED)
+    values = bundle(40_000, 40, 8_000)
+    found = se.lambdify([C, P, of, by, seen], H, structured=True)(*values)
+    v = NUMBERS.normal(size=found.shape[0])
+    np.testing.assert_allclose(found.matvec(found.solve(v)), v, atol=1e-6)
+    assert found.to_scipy().nnz < 30 * 40_000
+
+
+def test_a_band_with_a_border():
+    x, y = se.TensorSymbol("x", n), se.TensorSymbol("y", 2)
+    f = ((x[1:] - x[:-1]) ** 2).sum() + (se.exp(x) * y[0]).sum() + y @ y * 5 + y[1] * x.sum()
+    H = se.pack([x, y]).hessian(f + 5 * (x @ x))
+    for length in (2, 7, 600):
+        values = NUMBERS.normal(size=length), np.array([0.5, 0.3])
+        found = se.lambdify([x, y], H, structured=True)(*values)
+        compare(found, se.lambdify([x, y], H)(*values))
+        # A band is eliminated where it is large.
+        members = [group.members for group in found._elimination.groups]
+        assert ([0] in members) == (length == 600)
+
+
+# --- random blocks --------------------------------------------------------------------------------
+
+
+def random_block(random, numbers, row, column, is_diagonal):
+    """Return a block of two variables, and the same as a matrix."""
+    sizes = int(np.prod(row)), int(np.prod(column))
+    kind = random.choice(["zero", "dense", "sparse", "compressed"])
+    if is_diagonal and random.random() < 0.7:
+        kind = random.choice(["compressed", "sparse"])
+    if kind == "zero" and not is_diagonal:
+        return None, np.zeros(sizes)
+    if kind == "compressed" and row and row == column:
+        letters = "abc"[: len(row)]
+        stack = random.randrange(len(row))
+        columns = "".join([i if axis <= stack else i.upper() for axis, i in enumerate(letters)])
+        inner = "".join(dict.fromkeys(letters + columns))
+        lengths = dict(zip(letters + columns, row + row, strict=True))
+        core = numbers.normal(size=[lengths[i] for i in inner])
+        if is_diagonal:
+            core = core + 8 * np.einsum(f"{inner}->{inner}", _eye(inner, lengths))
+        block = block_arrays.CompressedArray(core, f"{inner}->{letters}{columns}", row + row)
+        return block, np.asarray(block.to_dense()).reshape(sizes)
+    matrix = numbers.normal(size=sizes)
+    if kind == "sparse":
+        width = row[-1] if row else 1
+        if is_diagonal and sizes[0]:
+            matrix = matrix * np.kron(np.eye(sizes[0] // width), np.ones((width, width)))
+        else:
+            matrix = matrix * (numbers.random(sizes) < 0.3)
+    if is_diagonal:
+        matrix = matrix + 8 * np.eye(sizes[0])
+    return scipy.sparse.csr_array(matrix) if kind == "sparse" else matrix, matrix
+
+
+def _eye(inner, lengths):
+    """Return the core of the identity: 1 where the letters of a row and a column are equal."""
+    grid = np.ogrid[tuple([slice(lengths[i]) for i in inner])] if inner else ()
+    place = dict(zip(inner, grid, strict=True))
+    found = np.ones([lengths[i] for i in inner])
+    for i in inner:
+        if i.isupper():
+            found = found * (place[i] == place[i.lower()])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_blocks(seed):
+    random, numbers = Random(seed), np.random.default_rng(seed)
+    shapes = [
+        tuple([random.choice([0, 1, 2, 3, 5]) for _ in range(random.randrange(4))])
+        for _ in range(random.randrange(1, 5))
+    ]
+    pairs = [
+        [random_block(random, numbers, row, column, i == j) for j, column in enumerate(shapes)]
+        for i, row in enumerate(shapes)
+    ]
+    found = BlockArray([[own for own, _ in line] for line in pairs], shapes, shapes)
+    dense = np.block([[own for _, own in line] for line in pairs])
+    # Blocks beside the diagonal are small enough for a regular matrix whose blocks are too.
+    if np.linalg.cond(dense) > 1e6 if len(dense) else False:
+        pytest.skip("ill-conditioned")
+    compare(found, dense, numbers)
+
+
+def test_symmetric_matrices_are_given_by_their_upper_half():
+    upper = NUMBERS.normal(size=(3, 4))
+    diagonal = [5 * np.eye(3), block_arrays.CompressedArray(np.arange(1.0, 5), "a->aa", (4, 4))]
+    found = BlockArray(
+        [[diagonal[0], upper], [None, diagonal[1]]], [(3,), (4,)], [(3,), (4,)], True
+    )
+    dense = np.block([[diagonal[0], upper], [upper.T, np.diag(np.arange(1.0, 5))]])
+    compare(found, dense)
+
+
+# --- errors and what is missing -------------------------------------------------------------------
+
+
+def test_singular_blocks():
+    zero = block_arrays.CompressedArray(np.array([1.0, 0, 2]), "a->aa", (3, 3))
+    for block in (zero, scipy.sparse.csr_array(np.diag([1.0, 0, 2]))):
+        found = BlockArray(
+            [[block, np.ones((3, 1))], [np.ones((1, 3)), np.ones((1, 1))]], [(3,), ()], [(3,), ()]
+        )
+        with pytest.raises(np.linalg.LinAlgError, match=r"block 0, of variables of shape \(3,\)"):
+            found.solve(np.ones(4))
+    dense = BlockArray([[np.zeros((2, 2))]], [(2,)], [(2,)])
+    with pytest.raises(np.linalg.LinAlgError):
+        dense.solve(np.ones(2))
+    assert dense.logdet() == -np.inf
+    ring = scipy.sparse.csr_array(np.roll(np.eye(600), 1, 0) - np.eye(600))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        BlockArray([[ring]], [(600,)], [(600,)]).solve(np.ones(600))
+
+
+def test_what_isn_t_finite_is_no_singular_block():
+    found = BlockArray([[scipy.sparse.eye_array(3, format="csr")]], [(3,)], [(3,)])
+    assert np.isnan(found.solve([1.0, np.nan, 2.0])).sum() == 1
+
+
+def test_errors():
+    J = se.pack([U, b]).jacobian([U * b[:, None], b])
+    values = NUMBERS.normal(size=(3, 2)), NUMBERS.normal(size=3)
+    found = se.lambdify([U, b], J, structured=True)(*values)
+    dense = se.lambdify([U, b], J)(*values)
+    np.testing.assert_allclose(found.to_dense(), dense)
+    np.testing.assert_allclose(found.matvec(np.ones(9)), dense.sum(axis=1))
+    compare(found, dense)
+    with pytest.raises(se.ShapeError, match="vector of 9 entries"):
+        found.matvec(np.ones(8))
+    with pytest.raises(se.ShapeError, match="solve takes"):
+        found.solve(np.ones((3, 3, 2)))
+    J = se.pack([U, b]).jacobian(U * b[:, None])
+    found = se.lambdify([U, b], J, structured=True)(*values)
+    np.testing.assert_allclose(found.to_dense(), dense[:6])
+    for call in (found.logdet, found.diagonal, lambda: found.solve(np.ones(6))):
+        with pytest.raises(se.UnsupportedError, match="rows and columns"):
+            call()
+    with pytest.raises(se.UnsupportedError, match="structured blocks"):
+        se.lambdify([U, b], J, "jax", structured=True)
+
+
+def test_without_scipy(monkeypatch):
+    for module in (block_arrays, schur_complements):
+        monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr("sympy_einsum.core.scipy_parts.find_spec", lambda name: None)
+    monkeypatch.setattr("sympy_einsum.compiler.program.find_spec", lambda name: None)
+    f = ((T - U @ V.T) ** 2).sum() + (U**2).sum() + (V[1:] * V[:-1]).sum() + 9 * (V**2).sum()
+    H = se.pack([U, V]).hessian(f)
+    values = [NUMBERS.normal(size=own) for own in [(6, 3), (6, 2), (3, 2)]]
+    found = se.lambdify([T, U, V], H, structured=True)(*values)
+    dense = se.lambdify([T, U, V], H)(*values)
+    np.testing.assert_allclose(dense @ found.solve(np.ones(18)), np.ones(18))
+    assert [group.members for group in found._elimination.groups] == [[0]]
+    with pytest.raises(se.UnsupportedError, match="needs scipy"):
+        found.to_scipy()
+
+
+def test_slices_are_checked():
+    H = se.pack([b, t]).hessian((b[2:5] ** 2).sum() + t * b[0])
+    with pytest.raises(se.ShapeError):
+        se.lambdify([b, t], H, structured=True)(np.ones(4), 1.0)
+
+
+def test_functions_are_pickled():
+    function = se.lambdify([b, t], se.pack([b, t]).hessian(t * (b @ b)), structured=True)
+    again = pickle.loads(pickle.dumps(function))
+    np.testing.assert_array_equal(
+        again(np.ones(2), 3.0).to_dense(), function(np.ones(2), 3.0).to_dense()
+    )
+    assert "ii" in repr(again(np.ones(2), 3.0))
