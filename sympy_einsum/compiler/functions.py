@@ -65,8 +65,10 @@ def lambdify(
         compressed: only its ``core`` is computed, ``pattern`` says how its entries are placed in
         ``shape``, and ``to_dense()``, ``to_scipy()``, ``matvec(v)``, ``solve(b)``, ``diagonal()``
         and ``logdet()`` compute with arrays. In the source that is ``compressed(core, pattern,
-        shape)``. A matrix in blocks comes back as blocks each with its structure, with the same
-        methods (NumPy and Numba)
+        shape)``. An output whose first and last axes are alike, and whose entries stand on several
+        diagonals or where gathers say, comes back as a matrix of one sparse block, solved by its
+        band if that is narrow (NumPy). A matrix in blocks comes back as blocks each with its
+        structure, with the same methods (NumPy and Numba)
     sparse : whether derivatives that are matrices, or of higher order, come back as sparse
         matrices in CSR format, SciPy's ``csr_array`` or CuPy's ``csr_matrix``: the axes of the
         function are the rows and those of the variable, the last ones, the columns, in C order.

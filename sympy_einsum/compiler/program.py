@@ -21,7 +21,7 @@ from ..contraction_order import (
     path_determining_symbols,
     path_is_near_optimal,
 )
-from ..core import Shape, TensorError, UnsupportedError, once, tuning
+from ..core import Shape, TensorError, UnsupportedError, once, same_shape, tuning
 from ..expressions import (
     STOCK_VARIABLES,
     Operand,
@@ -154,6 +154,9 @@ class Compilation:
         expr = as_operand(exprs)
         found = structure(expr) if self.request.structured else None
         if found is None:
+            half = self._rows_of_sparse(expr)
+            if half:
+                return self._structured(Blocks(((expr,),), (half,), (half,)), leaves)
             leaves.append(expr)
             return lambda codes: codes[position]
         leaves.extend(found.cores)
@@ -193,6 +196,18 @@ class Compilation:
             return quote("block_array({0}, {1}, {2}, {3})", blocks, *shapes, matrix.is_symmetric)
 
         return laid_out
+
+    def _rows_of_sparse(self, expr: Operand) -> Shape:
+        """Return the shape of the rows of a tensor that comes back as a sparse matrix, since its
+        rows and columns are alike and it has several diagonals or gathers; else nothing."""
+        shape = shape_of(expr)
+        half = shape[: len(shape) // 2]
+        is_square = len(shape) % 2 == 0 and same_shape(half, shape[len(half) :])
+        if not is_square or self.backend.name != "numpy" or not self.request.structured:
+            return ()
+        found = sparse_block(expr, half, half) if half and find_spec("scipy") else None
+        has_diagonals = found is not None and not any(term.above for term in found.terms)
+        return half if has_diagonals and not is_zero(expr) else ()
 
     def _block(self, matrix: Blocks, i: int, j: int, leaves: list[Expr]) -> Layout:
         """Collect the entries of a block: sparse where gathers or several patterns place these."""

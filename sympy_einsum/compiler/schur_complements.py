@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from ..core import sparse, sparse_algebra, sparse_graphs, tuning
+from ..core import lapack, sparse, sparse_algebra, sparse_graphs, tuning
 from .compressed_arrays import CompressedArray
 
 Lengths: TypeAlias = tuple[int, ...]
@@ -110,7 +110,7 @@ class Elimination:
             if components is not None:
                 return _ComponentsInverse(matrix, components)
             is_large = is_alone and matrix.shape[0] > tuning.MAX_DENSE_SYSTEM
-            return SparseFactors(matrix) if is_large else None
+            return factorization_of(matrix) if is_large else None
 
     @contextmanager
     def _naming(self, members: Sequence[int]) -> Iterator[None]:
@@ -144,14 +144,8 @@ class Elimination:
         return found
 
     @cached_property
-    def _factors(self) -> SparseFactors | _DenseSystem:
-        total = self.complement
-        if is_sparse(total):
-            size = total.shape[0]
-            if size > tuning.MAX_DENSE_SYSTEM and total.nnz < tuning.MAX_SPARSE_SHARE * size**2:
-                return SparseFactors(total)
-            total = total.toarray()
-        return _DenseSystem(np.asarray(total))
+    def _factors(self) -> _Inverse:
+        return factorization_of(self.complement)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve for a matrix of right-hand sides."""
@@ -253,8 +247,8 @@ class _DenseSystem:
         return float(np.linalg.slogdet(self.matrix)[1])
 
 
-class SparseFactors:
-    """The factors of a sparse matrix; LinAlgError where it is singular."""
+class _SparseFactors:
+    """The factors of a sparse matrix."""
 
     def __init__(self, matrix: Matrix):
         try:
@@ -263,14 +257,51 @@ class SparseFactors:
             raise np.linalg.LinAlgError(f"the matrix is singular: {error}") from error
 
     def solve(self, right: Matrix) -> np.ndarray:
-        """Solve for a matrix of right-hand sides."""
         dense = right.toarray() if is_sparse(right) else right
         found: np.ndarray = self.factors.solve(np.ascontiguousarray(dense, float))
         return found
 
     def logdet(self) -> float:
-        """Return log |det|."""
         return float(np.log(np.abs(self.factors.U.diagonal())).sum())
+
+
+class _BandedFactors:
+    """The factors of a matrix with few diagonals."""
+
+    def __init__(self, matrix: Matrix, lower: int, upper: int):
+        entries = matrix.tocoo()
+        i, j = entries.coords
+        band = np.zeros((2 * lower + upper + 1, matrix.shape[0]))
+        np.add.at(band, (lower + upper + i - j, j), entries.data)
+        self.lower, self.upper = lower, upper
+        self.factors, self.pivots, zero_pivot = lapack.dgbtrf(band, lower, upper)
+        if zero_pivot > 0:
+            raise np.linalg.LinAlgError("the matrix is singular")
+
+    def solve(self, right: Matrix) -> np.ndarray:
+        dense = right.toarray() if is_sparse(right) else right
+        own = self.factors, self.lower, self.upper, np.asarray(dense, float), self.pivots
+        found: np.ndarray = lapack.dgbtrs(*own)[0]
+        return found
+
+    def logdet(self) -> float:
+        return float(np.log(np.abs(self.factors[self.lower + self.upper])).sum())
+
+
+def factorization_of(matrix: Matrix) -> _Inverse:
+    """Factor a matrix: a large sparse one as such, by its band if that is narrow.
+
+    Raises LinAlgError where it is singular; a dense one is factored where it is used.
+    """
+    if not is_sparse(matrix):
+        return _DenseSystem(np.asarray(matrix))
+    size = matrix.shape[0]
+    if size <= tuning.MAX_DENSE_SYSTEM or matrix.nnz >= tuning.MAX_SPARSE_SHARE * size**2:
+        return _DenseSystem(matrix.toarray())
+    i, j = matrix.tocoo().coords
+    lower, upper = [int((own).max(initial=0)) for own in (i - j, j - i)]
+    is_banded = lower + upper < tuning.MAX_BANDWIDTH and matrix.dtype.kind == "f"
+    return _BandedFactors(matrix, lower, upper) if is_banded else _SparseFactors(matrix)
 
 
 def _components(matrix: Matrix) -> list[np.ndarray] | None:

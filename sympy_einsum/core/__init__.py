@@ -122,6 +122,7 @@ from .rows import (
     row_of as row_of,
 )
 from .scipy_parts import (
+    lapack as lapack,
     optimize as optimize,
     sparse as sparse,
     sparse_algebra as sparse_algebra,

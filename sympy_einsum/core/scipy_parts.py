@@ -25,6 +25,7 @@ class _SciPyPart:
         return getattr(import_module(self._name), name)
 
 
+lapack: Any = _SciPyPart("scipy.linalg.lapack", "a banded system")
 optimize: Any = _SciPyPart("scipy.optimize", "solving a problem")
 sparse: Any = _SciPyPart("scipy.sparse", "a sparse matrix")
 sparse_algebra: Any = _SciPyPart("scipy.sparse.linalg", "a sparse system")

@@ -119,6 +119,41 @@ def test_a_band_with_a_border():
         assert ([0] in members) == (length == 600)
 
 
+def test_bands_of_a_hessian():
+    x = se.TensorSymbol("x", n)
+    f = ((x[1:] - x[:-1] ** 2) ** 2).sum() + (x[3:] * x[:-3]).sum() + 9 * (x @ x)
+    outputs = [se.gradient(f, x), se.hessian(f, x), se.hessian(x.sum() ** 2, x)]
+    function = se.lambdify([x], outputs, structured=True)
+    for length in (3, 5, 800):
+        slope, band, dense = function(NUMBERS.normal(size=length) / 9)
+        assert isinstance(slope, np.ndarray)
+        assert isinstance(band, BlockArray)
+        assert not isinstance(dense, BlockArray)
+        compare(band, band.to_dense())
+    expected = se.lambdify([x], outputs[1])(np.arange(5.0))
+    np.testing.assert_allclose(function(np.arange(5.0))[1].to_dense(), expected)
+    X = se.TensorSymbol("X", n, 2)
+    rows = ((X[1:] - X[:-1]) ** 2).sum(axis=1)
+    H = se.hessian((rows**2).sum() + (X**2).sum(), X)
+    values = NUMBERS.normal(size=(5, 2))
+    found = se.lambdify([X], H, structured=True)(values)
+    compare(found, se.lambdify([X], H)(values).reshape(10, 10))
+
+
+@pytest.mark.parametrize("diagonals", [(0, 1), (3, 0), (2, 2), (40, 40)])
+def test_large_bands(diagonals):
+    lower, upper = diagonals
+    size = 700
+    i, j = np.ogrid[:size, :size]
+    dense = NUMBERS.normal(size=(size, size)) * ((i - j <= lower) & (j - i <= upper))
+    dense += 5 * max(diagonals) * np.eye(size)
+    compare(BlockArray([[scipy.sparse.csr_array(dense)]], [(size,)], [(size,)]), dense)
+    dense[:, 5] = 0
+    found = BlockArray([[scipy.sparse.csr_array(dense)]], [(size,)], [(size,)])
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        found.solve(np.ones(size))
+
+
 # --- random blocks --------------------------------------------------------------------------------
 
 
