@@ -4,6 +4,7 @@ from .derivation_tables import Trace as Trace
 from .directional import hvp as hvp, jvp as jvp, vjp as vjp
 from .linear_maps import linearize as linearize
 from .operators import (
+    Options as Options,
     diff as diff,
     gradient as gradient,
     hessian as hessian,

@@ -26,55 +26,39 @@ _FIELDS = (
 )
 
 
-def _extremum(
-    name: str,
-    a: TensorLike,
-    axis: Axes,
-    keepdims: bool,
-    initial: TensorLike | None,
-    where: TensorLike | None,
-) -> Operand:
-    """Return the maxima or minima; the name is "max" or "min"."""
-    larger = Max if name == "max" else Min
-    if where is not None and where is not True:
-        if initial is None:
-            raise TensorError(
-                "where= may select nothing, which has no maximum or minimum; pass initial="
-            )
-        a = masked(a, where, initial)
-    if initial is None:
-        return (ops.max if name == "max" else ops.min)(a, axis, keepdims)
-    return elementwise(larger, ops.extremum_or(a, axis, name, initial, keepdims), initial)
-
-
-def _nan_extremum(
-    name: str,
-    a: TensorLike,
-    axis: Axes,
-    keepdims: bool,
-    initial: TensorLike | None,
-    where: TensorLike | None,
-) -> Operand:
-    least = S.NegativeInfinity if name == "max" else S.Infinity
-    value = _extremum(name, without_nan(a, least), axis, keepdims, initial, where)
-    if initial is not None:
-        return value
-    return ops.where(ops.all_(elementwise(isnan, a), axis, keepdims), S.NaN, value)
-
-
 def _extrema(
     name: str, about: str, example: str, result: str, errors: str, is_nan: bool = False
 ) -> Row:
     """Return the row of a maximum or a minimum, of all entries or of those that aren't nan."""
-    function, kind = (_nan_extremum, name[3:]) if is_nan else (_extremum, name)
-    return Row(
-        f"{name}(a, axis=None, out=None, keepdims=False, initial=None, where=True)",
-        lambda a, axis, keepdims, initial, where: function(kind, a, axis, keepdims, initial, where),
-        about,
-        example,
-        result,
-        errors,
+    kind = name[-3:]
+    larger, of_all, least = (
+        (Max, ops.max, S.NegativeInfinity) if kind == "max" else (Min, ops.min, S.Infinity)
     )
+
+    def extremum(
+        a: TensorLike,
+        axis: Axes,
+        keepdims: bool,
+        initial: TensorLike | None,
+        where: TensorLike | None,
+    ) -> Operand:
+        numbers = without_nan(a, least) if is_nan else a
+        if where is not None and where is not True:
+            if initial is None:
+                raise TensorError(
+                    "where= may select nothing, which has no maximum or minimum; pass initial="
+                )
+            numbers = masked(numbers, where, initial)
+        if initial is not None:
+            value = ops.extremum_or(numbers, axis, kind, initial, keepdims)
+            return elementwise(larger, value, initial)
+        value = of_all(numbers, axis, keepdims)
+        if not is_nan:
+            return value
+        return ops.where(ops.all_(elementwise(isnan, a), axis, keepdims), S.NaN, value)
+
+    signature = f"{name}(a, axis=None, out=None, keepdims=False, initial=None, where=True)"
+    return Row(signature, extremum, about, example, result, errors)
 
 
 def _sorting(function: Callable[..., Operand], name: str) -> Callable[..., Operand]:

@@ -84,32 +84,26 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool) -> Operand:
     return ops.all_(same)
 
 
-def var(
-    a: TensorLike,
-    axis: Axes,
-    ddof: Expr | int,
-    keepdims: bool,
-    where: TensorLike | None,
-    mean: TensorLike | None,
-    correction: Expr | int | None,
-) -> Operand:
-    degrees = _degrees(ddof, correction)
-    if mean is None and (where is None or where is True):
-        return ops.var(a, axis, degrees, keepdims)
-    return _deviations(a, axis, degrees, keepdims, where, mean, S.Zero)
+def _variance(of_numbers: bool) -> Callable[..., Operand]:
+    """Return the variance of all entries, or of those that aren't nan."""
 
+    def variance(
+        a: TensorLike,
+        axis: Axes,
+        ddof: Expr | int,
+        keepdims: bool,
+        where: TensorLike | None,
+        mean: TensorLike | None,
+        correction: Expr | int | None,
+    ) -> Operand:
+        degrees = _degrees(ddof, correction)
+        if of_numbers:
+            return _deviations(a, axis, degrees, keepdims, _numbers(a, where), mean, S.NaN)
+        if mean is None and (where is None or where is True):
+            return ops.var(a, axis, degrees, keepdims)
+        return _deviations(a, axis, degrees, keepdims, where, mean, S.Zero)
 
-def nanvar(
-    a: TensorLike,
-    axis: Axes,
-    ddof: Expr | int,
-    keepdims: bool,
-    where: TensorLike | None,
-    mean: TensorLike | None,
-    correction: Expr | int | None,
-) -> Operand:
-    degrees = _degrees(ddof, correction)
-    return _deviations(a, axis, degrees, keepdims, _numbers(a, where), mean, S.NaN)
+    return variance
 
 
 def _deviations(
@@ -265,12 +259,7 @@ def _numbers(a: TensorLike, where: TensorLike | None) -> Operand:
 
 def _root(variance: Callable[..., Operand]) -> Callable[..., Operand]:
     """Return a standard deviation, with the parameters of the variance."""
-
-    @wraps(variance)
-    def deviation(*args: object, **options: object) -> Operand:
-        return ops.power(variance(*args, **options), S.Half)
-
-    return deviation
+    return wraps(variance)(lambda *args, **options: ops.power(variance(*args, **options), S.Half))
 
 
 def _quantile(name: str, about: str, example: str, result: str, errors: str) -> Row:
@@ -347,11 +336,11 @@ ROWS = (
         "whether shapes and entries are equal: a relation, false if the shapes differ",
         "are_equal = se.lambdify([x, y], snp.array_equal(x, y))([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])\n"
         "snp.array_equal(x, A), bool(are_equal)", "(False, True)"),
-    Row(f"var({_VAR})", var,
+    Row(f"var({_VAR})", _variance(of_numbers=False),
         "the variance over some axes; ``correction`` is another name of ``ddof``",
         "se.lambdify([x], snp.var(x, ddof=1))([0.0, 0.0, 3.0])", "np.float64(3.0)",
         f"{_MASK} {NO_AXIS[:-1]}, TensorError if both are given."),
-    Row(f"std({_VAR})", _root(var),
+    Row(f"std({_VAR})", _root(_variance(of_numbers=False)),
         "the standard deviation over some axes",
         "se.lambdify([x], snp.std(x))([1.0, 1.0, 1.0])", "np.float64(0.0)",
         "Parameters and errors are those of :func:`var`."),
@@ -433,10 +422,10 @@ ROWS = (
         "mean = snp.nanmean(x)\n"
         "se.lambdify([x], [mean, se.gradient(mean, x)])([1.0, np.nan, 3.0])",
         "[np.float64(2.0), array([0.5, 0. , 0.5])]", NO_AXIS),
-    Row(f"nanvar({_VAR})", nanvar,
+    Row(f"nanvar({_VAR})", _variance(of_numbers=True),
         "the variance of the entries that aren't nan",
         "se.lambdify([x], snp.nanvar(x))([1.0, np.nan, 3.0])", "np.float64(1.0)", NO_AXIS),
-    Row(f"nanstd({_VAR})", _root(nanvar),
+    Row(f"nanstd({_VAR})", _root(_variance(of_numbers=True)),
         "the standard deviation of the entries that aren't nan",
         "se.lambdify([x], snp.nanstd(x))([1.0, np.nan, 3.0])", "np.float64(1.0)",
         "Parameters and errors are those of :func:`nanvar`."),

@@ -58,7 +58,7 @@ _TYPES = {
     "shape": "Lengths",
     "where": "TensorLike | None",
 }
-_TYPES_OF_DEFAULTS = {bool: "bool", int: "int", str: "str"}
+_TYPES_OF_DEFAULTS = {bool: "bool", int: "int", str: "str", type(None): "TensorLike | None"}
 
 # Symbols of the examples.
 _SYMBOLS = {
@@ -202,39 +202,22 @@ def signature_of(row: NumpyRow) -> Signature:
     >>> str(signature_of(NumpyRow("ptp(a, axis=None, keepdims=False)", ops.ptp, "", "", "")))
     "(a: 'TensorLike', axis: 'Axes' = None, keepdims: 'bool' = False) -> 'Operand'"
     """
-    (tree,) = ast.parse(f"def {row.signature}: ...").body
-    assert isinstance(tree, ast.FunctionDef)
-    given, positional = tree.args, [*tree.args.posonlyargs, *tree.args.args]
-    missing: list[ast.expr | None] = [None] * (len(positional) - len(given.defaults))
-    parameters = [
-        _parameter(
-            own,
-            Parameter.POSITIONAL_ONLY
-            if own in given.posonlyargs
-            else Parameter.POSITIONAL_OR_KEYWORD,
-            default,
-        )
-        for own, default in zip(positional, [*missing, *given.defaults], strict=True)
-    ]
-    if given.vararg:
-        parameters.append(_parameter(given.vararg, Parameter.VAR_POSITIONAL, None))
-    keywords = zip(given.kwonlyargs, given.kw_defaults, strict=True)
-    parameters += [_parameter(own, Parameter.KEYWORD_ONLY, default) for own, default in keywords]
-    if given.kwarg:
-        parameters.append(_parameter(given.kwarg, Parameter.VAR_KEYWORD, None))
-    returned = ast.unparse(tree.returns) if tree.returns else "Operand"
-    return Signature(parameters, return_annotation=returned)
-
-
-def _parameter(own: ast.arg, kind: Any, default: ast.expr | None) -> Parameter:
-    value = Parameter.empty if default is None else ast.literal_eval(default)
-    of_default = "TensorLike | None" if value is None else _TYPES_OF_DEFAULTS.get(type(value))
-    annotation = (
-        ast.unparse(own.annotation)
-        if own.annotation
-        else _TYPES.get(own.arg, of_default or "TensorLike")
+    namespace: dict[str, Any] = {}
+    exec(f"from __future__ import annotations\ndef {row.signature}: ...", namespace)
+    written = inspect.signature(namespace[row.name])
+    parameters = [own.replace(annotation=_annotation(own)) for own in written.parameters.values()]
+    returned = written.return_annotation
+    return written.replace(
+        parameters=parameters,
+        return_annotation="Operand" if returned is Signature.empty else returned,
     )
-    return Parameter(own.arg, kind, default=value, annotation=annotation)
+
+
+def _annotation(own: Parameter) -> str:
+    """Return the type of a parameter: as is written, or by its name, or that of its default."""
+    if own.annotation is not own.empty:
+        return str(own.annotation)
+    return _TYPES.get(own.name) or _TYPES_OF_DEFAULTS.get(type(own.default), "TensorLike")
 
 
 def _docstring(row: NumpyRow, module: str, refused: Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Unpack, overload
 
 from sympy import Expr, Lambda, Mul
 
@@ -25,7 +25,7 @@ from .algebra import AlgebraHooks
 from .operators import Operators
 
 if TYPE_CHECKING:
-    from ..calculus import Trace
+    from ..calculus import Options, Trace
 
 _diff = deferred("calculus", "diff")
 _entries = deferred("convert", "as_explicit")
@@ -298,22 +298,18 @@ class Methods(Operators, AlgebraHooks):
     def diff(
         self,
         *variables: Operand | int,
-        mode: str = ...,
-        layout: str = ...,
-        simplify: bool | None = ...,
         trace: Literal[False] = ...,
         evaluate: bool = ...,
+        **options: Unpack[Options],
     ) -> Operand: ...
 
     @overload
     def diff(
         self,
         *variables: Operand | int,
-        mode: str = ...,
-        layout: str = ...,
-        simplify: bool | None = ...,
         trace: Literal[True],
         evaluate: bool = ...,
+        **options: Unpack[Options],
     ) -> tuple[Operand, Trace]: ...
 
     def diff(
