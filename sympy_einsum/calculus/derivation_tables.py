@@ -234,7 +234,7 @@ def _step_rows(
         is_named = isinstance(entry.stacked, TensorSymbol)
         name = f"{entry.stacked.name}t" if is_named else f"{next(letters)}_t"
         known[entry.symbol] = _placeholder(name, entry.symbol)
-    known |= {invariant.symbol: invariant.stacked for invariant in loop.invariants}
+    known |= loop.invariant_values
     outputs = substitute_all([*[c.new for c in loop.carries], *values], known)
     variables = [
         symbol

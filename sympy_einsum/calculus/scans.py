@@ -20,7 +20,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple, TypeAlias
 
 from sympy import Basic, Expr, Mul, S
@@ -199,8 +199,7 @@ class _Adjoint:
         for own in loop.inputs:
             if own.symbol in used:
                 self.inputs[own.symbol] = own.stacked
-        known = {own.symbol: own.stacked for own in loop.invariants}
-        return replace_nodes(pulled, known)
+        return replace_nodes(pulled, loop.invariant_values)
 
     def _keeps_its_shape(self, node: Basic) -> bool:
         """Tell whether the values of a node at all steps can be stacked."""
@@ -377,7 +376,7 @@ def push_forward_loop(
     own = [*symbols.values()]
     outputs = [pushforward(output, variables, own, inner) for output in loop.outputs]
     outputs = [*tidy(outputs, None, loop.outputs)[0]]
-    known: dict[Basic, Operand] = {i.symbol: i.stacked for i in loop.invariants}
+    known = loop.invariant_values
     known |= {symbols[s]: given[s] for s in given if s in known}
     outputs = replace_nodes(outputs, known)
     primal = replace_nodes(loop.outputs, known)
@@ -397,10 +396,7 @@ def push_forward_loop(
         ScanInput(symbols[i.symbol], given[i.symbol]) for i in loop.inputs if i.symbol in given
     ]
     values = outputs[len(loop.carries) :]
-    tangent = closed_loop(
-        *(loop.length, loop.reverse, loop.index, carries, inputs, values),
-        recomputes=loop.recomputes,
-    )
+    tangent = loop.with_body(carries, inputs, values)
 
     def result(which: Result) -> Operand:
         kind, place = which
@@ -411,16 +407,10 @@ def push_forward_loop(
     return result
 
 
-def _active_parameters(loop: Recurrence, active: Collection[int]) -> list[Operand]:
+def _active_parameters(loop: Recurrence, active: Iterable[int]) -> list[Basic]:
     """Return the symbols of the step that depend on some operands, those of these first."""
     parameters = loop.parameters
-    found = dict.fromkeys([parameters[k] for k in sorted(active)])
-    while True:
-        changing = {*depending([carry.new for carry in loop.carries], found)}
-        more = [c.symbol for c in loop.carries if c.new in changing and c.symbol not in found]
-        if not more:
-            return list(found)
-        found.update(dict.fromkeys(more))
+    return loop.changed_by([parameters[k] for k in sorted(active)])
 
 
 def _is_dear(node: Basic) -> bool:

@@ -154,11 +154,8 @@ def _scan_in_semiring(meaning: Ordinary, node: Scan, operands: Sequence[Operand]
     """A loop, whose step is an ordinary one."""
     loop = node.loop
     given = loop.with_operands(operands)
-    return given.with_outputs(
-        replace_nodes(
-            _ordinary(meaning, loop.outputs), {o.symbol: o.stacked for o in given.invariants}
-        )
-    ).result(node.kind, node.place)
+    outputs = replace_nodes(_ordinary(meaning, loop.outputs), given.invariant_values)
+    return given.with_outputs(outputs).result(node.kind, node.place)
 
 
 def _parts(node: Operand) -> Sequence[Operand]:

@@ -102,7 +102,8 @@ def _spread(node: Operand, batched: Batches, shape: Sequence[Expr]) -> Operand:
     return contract((value,), (labels,), axes, dict(enumerate(shape)))
 
 
-def _product(node: Einsum, batched: Batches, length: Expr) -> Operand:
+def batch_of_product(node: Einsum, batched: Batches, length: Expr) -> Operand:
+    """Return a product with one more first index, which the batches of some operands have."""
     label = len(node.lengths)
     operands = [batched.get(own, own) for own in node.operands]
     terms = [
@@ -146,7 +147,7 @@ def _position(node: Unit, batched: Batches, length: Expr) -> Operand | None:
 
 
 RULES: dict[type, Rule] = {
-    Einsum: _product,
+    Einsum: batch_of_product,
     TensorAdd: _sum,
     Elementwise: _entrywise,
     AxesFunction: _of_one(lambda node, own: node.on(own, [axis + 1 for axis in node.axes])),

@@ -26,6 +26,7 @@ from sympy import Basic, Dummy, Expr, S, Symbol
 from ..core import Shape, children, postorder
 from .affine_selectors import Positions
 from .base import Operand, TensorExpr
+from .batching import batch_of_product
 from .graphs import declares_free_symbols, is_variable, order_of, shape_of
 from .interning import Data, Node, Operands, data_property, memoised
 from .leaves import Constant, TensorSymbol, Zeros
@@ -135,6 +136,16 @@ class Recurrence(NamedTuple):
         return (*[carry.new for carry in self.carries], *self.values)
 
     @property
+    def stacks(self) -> dict[Basic, Operand]:
+        """The tensors of the inputs by the symbols of their entries."""
+        return {own.symbol: own.stacked for own in self.inputs}
+
+    @property
+    def invariant_values(self) -> dict[Basic, Operand]:
+        """The values of the invariants by their symbols."""
+        return {own.symbol: own.stacked for own in self.invariants}
+
+    @property
     def level(self) -> int:
         """The level of nesting of the body, 0 for one without loops."""
         return int(self.index.dummy_index) - FIRST_INDEX
@@ -157,17 +168,31 @@ class Recurrence(NamedTuple):
 
     def open_outputs(self) -> list[Operand]:
         """Return the outputs with the values of invariants in place of their symbols."""
-        return replace_nodes(self.outputs, {o.symbol: o.stacked for o in self.invariants})
+        return replace_nodes(self.outputs, self.invariant_values)
 
     def with_outputs(self, outputs: Sequence[Operand]) -> Recurrence:
         """Return a loop with other outputs, in which invariants are values."""
-        count = len(self.carries)
         carries = [c._replace(new=new) for c, new in zip(self.carries, outputs, strict=False)]
-        values = outputs[count:]
+        return self.with_body(carries, self.inputs, outputs[len(carries) :])
+
+    def with_body(
+        self, carries: Sequence[Carry], inputs: Sequence[ScanInput], values: Sequence[Operand]
+    ) -> Recurrence:
+        """Return a loop over the same steps with another body, in which invariants are values."""
         return closed_loop(
-            *(self.length, self.reverse, self.index, carries, self.inputs, values),
+            *(self.length, self.reverse, self.index, carries, inputs, values),
             recomputes=self.recomputes,
         )
+
+    def changed_by(self, symbols: Iterable[Basic]) -> list[Basic]:
+        """Return symbols of the body, and those of carries that depend on them at some step."""
+        found = dict.fromkeys(symbols)
+        while True:
+            changing = {*depending([carry.new for carry in self.carries], found)}
+            more = [c.symbol for c in self.carries if c.new in changing and c.symbol not in found]
+            if not more:
+                return [*found]
+            found.update(dict.fromkeys(more))
 
     def step(
         self, carries: Sequence[Operand], inputs: Sequence[Operand], index: Operand
@@ -397,15 +422,7 @@ def _entries_as_inputs(
         selector = _at_all_steps(moving[0], index, length) if len(moving) == 1 else None
         if selector is None:
             continue
-        (own_selector,) = moving
-        label = len(node.lengths)
-        operands = [selector if own is own_selector else own for own in node.operands]
-        terms = [
-            (label, *labels) if own is own_selector else labels
-            for own, labels in zip(node.operands, node.subscripts, strict=True)
-        ]
-        lengths = {**dict(enumerate(node.lengths)), label: length}
-        stacked = contract(operands, terms, (label, *node.output), lengths)
+        stacked = batch_of_product(node, {moving[0]: selector}, length)
         symbol = BoundTensor("input", count + len(found), level, node.shape)
         found[node] = ScanInput(symbol, stacked)
     symbols = {node: own.symbol for node, own in found.items()}

@@ -202,22 +202,30 @@ def signature_of(row: NumpyRow) -> Signature:
     >>> str(signature_of(NumpyRow("ptp(a, axis=None, keepdims=False)", ops.ptp, "", "", "")))
     "(a: 'TensorLike', axis: 'Axes' = None, keepdims: 'bool' = False) -> 'Operand'"
     """
-    namespace: dict[str, Any] = {}
-    exec(f"from __future__ import annotations\ndef {row.signature}: ...", namespace)
-    written = inspect.signature(namespace[row.name])
-    parameters = [own.replace(annotation=_annotation(own)) for own in written.parameters.values()]
-    returned = written.return_annotation
-    return written.replace(
-        parameters=parameters,
-        return_annotation="Operand" if returned is Signature.empty else returned,
-    )
+    (tree,) = ast.parse(f"def {row.signature}: ...").body
+    assert isinstance(tree, ast.FunctionDef)
+    given, own = tree.args, Parameter
+    names = [*given.posonlyargs, *given.args]
+    defaults = [*[None] * (len(names) - len(given.defaults)), *given.defaults]
+    kinds: list[Any] = [own.POSITIONAL_ONLY] * len(given.posonlyargs)
+    kinds += [own.POSITIONAL_OR_KEYWORD] * len(given.args)
+    parameters = [*map(_parameter, names, kinds, defaults)]
+    if given.vararg:
+        parameters.append(_parameter(given.vararg, own.VAR_POSITIONAL, None))
+    keyword_only = [own.KEYWORD_ONLY] * len(given.kwonlyargs)
+    parameters += map(_parameter, given.kwonlyargs, keyword_only, given.kw_defaults)
+    if given.kwarg:
+        parameters.append(_parameter(given.kwarg, own.VAR_KEYWORD, None))
+    returned = ast.unparse(tree.returns) if tree.returns else "Operand"
+    return Signature(parameters, return_annotation=returned)
 
 
-def _annotation(own: Parameter) -> str:
-    """Return the type of a parameter: as is written, or by its name, or that of its default."""
-    if own.annotation is not own.empty:
-        return str(own.annotation)
-    return _TYPES.get(own.name) or _TYPES_OF_DEFAULTS.get(type(own.default), "TensorLike")
+def _parameter(own: ast.arg, kind: Any, default: ast.expr | None) -> Parameter:
+    value = Parameter.empty if default is None else ast.literal_eval(default)
+    by_default = _TYPES_OF_DEFAULTS.get(type(value), "TensorLike")
+    written = ast.unparse(own.annotation) if own.annotation else None
+    annotation = written or _TYPES.get(own.arg, by_default)
+    return Parameter(own.arg, kind, default=value, annotation=annotation)
 
 
 def _docstring(row: NumpyRow, module: str, refused: Mapping[str, str]) -> str:

@@ -169,17 +169,11 @@ def _batched_loop(node: Scan, batched: Mapping[Basic, Operand], length: Expr) ->
         else own
         for own in loop.inputs
     ]
-    while True:
-        changing = {*depending(loop.outputs, of_step)}
-        more = [
-            own.symbol
-            for own in loop.carries
-            if own.symbol not in of_step and (own.init in batched or own.new in changing)
-        ]
-        if not more:
-            break
-        for symbol in more:
+    starts = [own.symbol for own in loop.carries if own.init in batched]
+    for symbol in loop.changed_by([*of_step, *starts]):
+        if symbol not in of_step:
             with_batch(symbol)
+    changing = {*depending(loop.outputs, of_step)}
     outputs: list[Operand] = []
     for number, output in enumerate(loop.outputs):
         is_carried = number < len(loop.carries) and loop.carries[number].symbol in of_step
@@ -192,11 +186,7 @@ def _batched_loop(node: Scan, batched: Mapping[Basic, Operand], length: Expr) ->
         else own._replace(new=new)
         for own, new in zip(loop.carries, outputs, strict=False)
     ]
-    values = outputs[len(carries) :]
-    result = closed_loop(
-        *(loop.length, loop.reverse, loop.index, carries, inputs, values),
-        recomputes=loop.recomputes,
-    ).result(node.kind, node.place)
+    result = loop.with_body(carries, inputs, outputs[len(carries) :]).result(node.kind, node.place)
     if node.kind == LAST:
         is_batched = loop.carries[node.place].symbol in of_step
     else:

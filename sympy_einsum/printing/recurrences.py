@@ -156,7 +156,7 @@ class Recurrences:
             names[carry.symbol] = self._shown_as(shown(name, before, carry.symbol), carry.symbol)
         for own in loop.inputs:
             names[own.symbol] = self._shown_as(self._entry(own.stacked, step), own.symbol)
-        names.update((own.symbol, own.stacked) for own in loop.invariants)
+        names |= loop.invariant_values
         outputs = self._with_named_parts(substitute_all(loop.outputs, names), step, names.values())
         self.fuse([node for own in outputs for node in scans_in(own)])
         start = loop.length if loop.reverse else S.Zero
@@ -261,7 +261,7 @@ def scan_code(
         loop.index: Symbol(entry, integer=True, nonnegative=True),
         **dict(zip([c.symbol for c in loop.carries], _parts(carry, loop.carries), strict=True)),
         **dict(zip([own.symbol for own in loop.inputs], entries, strict=True)),
-        **{own.symbol: own.stacked for own in loop.invariants},
+        **loop.invariant_values,
     }
     outputs = [inside(output) for output in substitute_all(loop.outputs, names)]
     values = outputs[count:]

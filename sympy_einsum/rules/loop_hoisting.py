@@ -52,14 +52,14 @@ def hoist_inputs(exprs: Sequence[Operand]) -> list[Operand]:
 
 def _hoisted(loop: Recurrence) -> Recurrence:
     """Return a loop whose step computes little from inputs alone."""
-    entries: dict[Basic, Operand] = {own.symbol: own.stacked for own in loop.inputs}
+    entries = loop.stacks
     if not entries:
         return loop
     carries = [own.symbol for own in loop.carries]
     on_entries = {*depending(loop.outputs, entries)}
     on_carries = {*depending(loop.outputs, [*carries, loop.index])}
     room = tuning.MAX_HOISTED_ENTRIES * _size(*entries, *carries)
-    known: dict[Basic, Operand] = {own.symbol: own.stacked for own in loop.invariants}
+    known = loop.invariant_values
     found: dict[Operand, ScanInput] = {}
     parts: dict[Basic, Operand] = {}
 

@@ -148,7 +148,7 @@ def values_of_closed_carries(node: Scan, around: Barriers) -> Operand | None:
     }
     (value,) = replace_nodes([value], after)
     used = {*postorder([value])}
-    entries: dict[Basic, Operand] = {own.symbol: own.stacked for own in loop.inputs}
+    entries = loop.stacks
     for carry in loop.carries:
         symbols = {carry.symbol: False, after[carry.new]: True}
         if used.isdisjoint(symbols):
@@ -371,7 +371,7 @@ def _changes(loop: Recurrence, value: Operand) -> bool:
 
 def _without_bound(loop: Recurrence, value: Operand) -> Operand:
     """Replace the symbols of invariants by their values."""
-    return replace_nodes([value], {own.symbol: own.stacked for own in loop.invariants})[0]
+    return replace_nodes([value], loop.invariant_values)[0]
 
 
 def _over_steps(loop: Recurrence, step: Operand) -> Operand | None:
@@ -379,7 +379,7 @@ def _over_steps(loop: Recurrence, step: Operand) -> Operand | None:
     carries = [own.symbol for own in loop.carries]
     if step in {*depending([step], [*carries, loop.index])}:
         return None
-    entries: dict[Basic, Operand] = {own.symbol: own.stacked for own in loop.inputs}
+    entries = loop.stacks
     if step in {*depending([step], entries)}:
         batch = over_batch(step, entries, loop.length)
         return None if batch is None else _without_bound(loop, batch)
