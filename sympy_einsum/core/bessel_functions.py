@@ -7,7 +7,6 @@ from collections.abc import Callable
 from math import factorial, pi, sqrt
 
 from sympy import Expr, S, besselk, gamma, jn, sign, sinc
-from sympy.printing.printer import Printer
 
 from .activations import masked
 from .rows import Partials
@@ -24,6 +23,7 @@ class spherical_in(WholeFunction):
     """
 
     nargs = 2
+    formula = r"i_{{{0}}}{power}\left({1}\right)"
 
     @classmethod
     def eval(cls, order: Expr, x: Expr) -> Expr | None:
@@ -31,11 +31,6 @@ class spherical_in(WholeFunction):
         if x.is_zero:
             return S.One if order.is_zero else S.Zero
         return None
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        order, x = map(printer._print, self.args)
-        power = "" if exp is None else f"^{{{exp}}}"
-        return rf"i_{{{order}}}{power}\left({x}\right)"
 
 
 class ive(WholeFunction):

@@ -153,6 +153,7 @@ class real_cbrt(WholeFunction):
     """
 
     nargs = 1
+    formula = r"\sqrt[3]{{{0}}}{power}"
 
     @classmethod
     def eval(cls, x: Expr) -> Expr | None:
@@ -160,10 +161,6 @@ class real_cbrt(WholeFunction):
         if x.is_nonnegative:
             return sympy.cbrt(x)
         return -sympy.cbrt(-x) if x.is_negative else None
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        text = rf"\sqrt[3]{{{printer._print(self.args[0])}}}"
-        return text if exp is None else f"{text}^{{{exp}}}"
 
 
 # --- derivatives and code of the rows ------------------------------------------------------------

@@ -6,7 +6,6 @@ The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 from __future__ import annotations
 
 from sympy import Abs, Expr, S
-from sympy.printing.printer import Printer
 
 from .rows import row_of
 from .whole_functions import WholeFunction
@@ -69,10 +68,7 @@ class floor_divide(_Quotient):
     -4
     """
 
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        a, b = map(printer._print, self.args)
-        text = rf"\left\lfloor \frac{{{a}}}{{{b}}} \right\rfloor"
-        return text if exp is None else f"{text}^{{{exp}}}"
+    formula = r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor{power}"
 
 
 class fmod(_Quotient):

@@ -6,7 +6,6 @@ The table, :mod:`scalar_table`, holds their code, derivatives and definitions.
 from __future__ import annotations
 
 from sympy import Expr, Integer, S, erfc, exp, log, pi, sqrt
-from sympy.printing.printer import Printer
 
 from .rows import Partials
 from .whole_functions import WholeFunction, check_order
@@ -22,11 +21,8 @@ class ndtr(WholeFunction):
     """
 
     nargs = 1
+    formula = r"\Phi{power}\left({0}\right)"
     at_zero = S.Half
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        power = "" if exp is None else f"^{{{exp}}}"
-        return rf"\Phi{power}\left({printer._print(self.args[0])}\right)"
 
 
 class ndtri(WholeFunction):
@@ -40,15 +36,12 @@ class ndtri(WholeFunction):
     """
 
     nargs = 1
+    formula = r"\Phi^{{-1}}\left({0}\right)"
 
     @classmethod
     def eval(cls, p: Expr) -> Expr | None:
         """Evaluate at special arguments."""
         return S.Zero if p == S.Half else None
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        text = rf"\Phi^{{-1}}\left({printer._print(self.args[0])}\right)"
-        return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 
 class erfcx(WholeFunction):
@@ -105,11 +98,8 @@ class log_ndtr(WholeFunction):
     """
 
     nargs = 1
+    formula = r"\log{power}\Phi\left({0}\right)"
     at_zero = -log(2)
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        power = "" if exp is None else f"^{{{exp}}}"
-        return rf"\log{power}\Phi\left({printer._print(self.args[0])}\right)"
 
 
 class log_ndtr_difference(WholeFunction):
@@ -175,6 +165,7 @@ class modulus(WholeFunction):
     """
 
     nargs = 2
+    formula = r"\left|{0} + \mathrm{{i}} \left({1}\right)\right|{power}"
 
     @classmethod
     def eval(cls, a: Expr, b: Expr) -> Expr | None:
@@ -185,8 +176,3 @@ class modulus(WholeFunction):
         if exponent.is_Integer and exponent % 2 == 0 and exponent.is_positive:
             return (self.args[0] ** 2 + self.args[1] ** 2) ** (exponent / 2)
         return None
-
-    def _latex(self, printer: Printer, exp: str | None = None) -> str:
-        a, b = map(printer._print, self.args)
-        power = "" if exp is None else f"^{{{exp}}}"
-        return rf"\left|{a} + \mathrm{{i}} \left({b}\right)\right|{power}"

@@ -7,11 +7,12 @@ A class defines special values and printing; the rest is in its row of the table
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from sympy import Expr, Function, S, exp
 from sympy.core.function import ArgumentIndexError
 from sympy.printing.codeprinter import CodePrinter
+from sympy.printing.latex import LatexPrinter
 from sympy.printing.precedence import PRECEDENCE, precedence
 
 from .errors import UnsupportedError
@@ -24,10 +25,16 @@ _NAME = re.compile(r"\b(np|special|math)\.(\w+)")
 class WholeFunction(Function):
     """A scalar function that isn't expanded, so that its code doesn't overflow or cancel.
 
-    ``at_zero`` is its value at 0, if it has one argument and a value there.
+    Attributes
+    ==========
+
+    at_zero : its value at 0, if it has one argument and a value there
+    formula : its LaTeX with the arguments as {0}, {1} …, and {power} where an exponent may stand;
+        by default its name before the arguments
     """
 
     at_zero: Expr | None = None
+    formula: ClassVar[str] = ""
 
     @classmethod
     def eval(cls, *args: Any, **options: Any) -> Expr | None:
@@ -46,6 +53,13 @@ class WholeFunction(Function):
         if partial is None:
             raise ArgumentIndexError(self, argindex)
         return partial
+
+    def _latex(self, printer: LatexPrinter, exp: str | None = None) -> str:
+        if not self.formula:
+            return str(printer._print_Function(self, exp))
+        power = "" if exp is None else f"^{{{exp}}}"
+        text = self.formula.format(*map(printer._print, self.args), power=power)
+        return text if not power or "{power}" in self.formula else rf"\left({text}\right){power}"
 
     def _eval_evalf(self, prec: int) -> Expr | None:
         value = self.rewrite(exp)._eval_evalf(prec)
