@@ -27,6 +27,17 @@ def embedded(term, arrays, output):
     return result
 
 
+def product(parts, terms, output):
+    """Return the einsum of some expressions with values and axes, by labels of axes."""
+    labels = sorted({label for term in terms for label in term})
+    letter = {label: chr(97 + k) for k, label in enumerate(labels)}
+    inputs = ",".join("".join(letter[label] for label in term) for term in terms)
+    result = "".join(letter[label] for label in output)
+    expr = se.einsum(f"{inputs}->{result}", *[part[0] for part in parts])
+    value = embedded(inputs, [part[1] for part in parts], result)
+    return expr, value, "".join(axis for axis, _ in output)
+
+
 class Generator:
     """Expressions with their values; axes are identified by the letter of their length."""
 
@@ -57,12 +68,7 @@ class Generator:
         labels = sorted({label for term in terms for label in term})
         count = self.choice.randint(0, min(4, len(labels) + 1)) if labels else 0
         output = [self.choice.choice(labels) for _ in range(count)]
-        letter = {label: chr(97 + k) for k, label in enumerate(labels)}
-        inputs = ",".join("".join(letter[label] for label in term) for term in terms)
-        result = "".join(letter[label] for label in output)
-        expr = se.einsum(f"{inputs}->{result}", *[part[0] for part in parts])
-        value = embedded(inputs, [part[1] for part in parts], result)
-        return self.decorated(expr, value, "".join(axis for axis, _ in output))
+        return self.decorated(*product(parts, terms, output))
 
     def decorated(self, expr, value, axes):
         kind = self.choice.random()

@@ -347,7 +347,7 @@ class Segment(NamedTuple):
     is_reverse: bool
 
 
-def through_bottlenecks(y: Operand, variable: Operand, steps: list[Step] | None = None) -> Operand:
+def through_bottlenecks(y: Operand, variable: Operand, steps: list[Step] | None) -> Operand:
     """Compute the derivative of y by a variable, of shape y.shape + variable.shape, in the cheapest
     of reverse mode, forward mode and the product over bottlenecks."""
     wrt = (variable,)

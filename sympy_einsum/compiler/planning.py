@@ -34,25 +34,9 @@ from .passes.layouts import laid_out
 from .passes.scatters import merge_scatters
 
 
-def make_plan(
-    exprs: Sequence[Operand],
-    size: Callable[[Expr], int] = nominal_length,
-    optimize: Optimizer = "auto",
-    cse: bool = True,
-    by_rows: Collection[str] = frozenset(),
-) -> Plan:
-    """Lower expressions to a plan.
-
-    Parameters
-    ==========
-
-    exprs : tensor expressions and SymPy scalars
-    size : the number that an axis length counts as where contraction orders are compared
-    optimize : how opt_einsum finds contraction orders
-    cse : whether what several of the expressions need is computed once
-    by_rows : the instructions that a library does fastest along the last axis
-    """
-    return plan_prepared(prepare(exprs), size, optimize, cse, by_rows)
+def make_plan(exprs: Sequence[Operand]) -> Plan:
+    """Lower tensor expressions and SymPy scalars to a plan, for any axis lengths."""
+    return plan_prepared(prepare(exprs))
 
 
 class Prepared(NamedTuple):
@@ -76,14 +60,24 @@ def prepare(exprs: Sequence[Operand]) -> Prepared:
 
 def plan_prepared(
     prepared: Prepared,
-    size: Callable[[Expr], int],
-    optimize: Optimizer,
-    cse: bool,
-    by_rows: Collection[str],
+    size: Callable[[Expr], int] = nominal_length,
+    optimize: Optimizer = "auto",
+    cse: bool = True,
+    by_rows: Collection[str] = frozenset(),
     owns_results: bool = True,
 ) -> Plan:
-    """Plan as :func:`make_plan` does; ``owns_results`` says whether results are arrays of their
-    own."""
+    """Lower expressions to a plan.
+
+    Parameters
+    ==========
+
+    prepared : the expressions, in the forms that plans are made from
+    size : the number that an axis length counts as where contraction orders are compared
+    optimize : how opt_einsum finds contraction orders
+    cse : whether what several of the expressions need is computed once
+    by_rows : the instructions that a library does fastest along the last axis
+    owns_results : whether results are arrays of their own
+    """
     plans = [_plan(exprs, size, optimize, cse, by_rows, owns_results) for exprs in prepared.forms]
     plan = min(plans, key=lambda own: _price(own, size)) if len(plans) > 1 else plans[0]
     return laid_out(plan, size, by_rows)._replace(contractions=plan.contractions)

@@ -131,18 +131,20 @@ def pair_and_axis(choices: Choices) -> Chosen:
 
 def factors(choices: Choices) -> Chosen:
     """Draw matrices or vectors that can be multiplied."""
-    place = choices.one(1, 2)
-    length = choices.shape(place)[-1]
-    fit = [k for k in range(len(choices.values)) if choices.shape(k)[:1] == (length,)]
-    return [place, choices.among([k for k in fit if len(choices.shape(k)) <= 2])], []
+    return _with_rows(choices, choices.one(1, 2), -1)
 
 
 def system(choices: Choices) -> Chosen:
     """Draw a matrix, and a vector or matrix with the same number of rows."""
-    place = choices.one(2, 2)
-    length = choices.shape(place)[0]
-    rows = [k for k in range(len(choices.values)) if choices.shape(k)[:1] == (length,)]
-    return [place, choices.among([k for k in rows if len(choices.shape(k)) <= 2])], []
+    return _with_rows(choices, choices.one(2, 2), 0)
+
+
+def _with_rows(choices: Choices, place: int, axis: int) -> Chosen:
+    """Draw a vector or matrix with as many rows as a value has entries along an axis."""
+    length = choices.shape(place)[axis]
+    shapes = [choices.shape(k) for k in range(len(choices.values))]
+    fit = [k for k, own in enumerate(shapes) if len(own) <= 2 and own[:1] == (length,)]
+    return [place, choices.among(fit)], []
 
 
 def subscripts(choices: Choices) -> Chosen:

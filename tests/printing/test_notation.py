@@ -11,7 +11,7 @@ import xml.dom.minidom
 import numpy as np
 import pytest
 import sympy
-from einsum_programs import LENGTHS, SIZES, Generator, embedded
+from einsum_programs import LENGTHS, SIZES, Generator, product
 from forms_meaning import assert_meaning
 from sympy import Lambda, Matrix, Piecewise, Symbol, besselj, symbols
 
@@ -436,12 +436,7 @@ class Matrices(Generator):
         terms = [[(axis, self.choice.randint(0, 2)) for axis in axes] for _, _, axes in parts]
         labels = sorted({label for term in terms for label in term})
         output = self.choice.choices(labels, k=self.choice.randint(0, 2)) if labels else []
-        letter = {label: chr(97 + k) for k, label in enumerate(labels)}
-        inputs = ",".join("".join(letter[label] for label in term) for term in terms)
-        result = "".join(letter[label] for label in output)
-        e = se.einsum(f"{inputs}->{result}", *[part[0] for part in parts])
-        value = embedded(inputs, [part[1] for part in parts], result)
-        axes = "".join(axis for axis, _ in output)
+        e, value, axes = product(parts, terms, output)
         kind = self.choice.random()
         if kind < 0.1 and axes:
             return 3 * e**2 - e, 3 * value**2 - value, axes

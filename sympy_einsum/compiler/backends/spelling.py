@@ -102,7 +102,7 @@ def numbers_code(array: np.ndarray, code: Callable[[str], Code] = quote) -> Code
     return written(array.tolist())
 
 
-def number_code(value: complex | bool, code: Callable[[str], Code] = quote) -> Code:
+def number_code(value: complex | bool, code: Callable[[str], Code]) -> Code:
     """Return a number of Python's, written out."""
     if isinstance(value, float) and (isinf(value) or isnan(value)):
         return code("np.nan" if isnan(value) else "np.inf" if value > 0 else "-np.inf")
@@ -116,13 +116,13 @@ def type_of(array: np.ndarray, code: Callable[[str], Code] = quote) -> Code:
     return code(f"np.{array.dtype.name}")
 
 
-def along_axes(code: Code, axes: Sequence[int] | None, key: str = "axis") -> Code:
+def along_axes(code: Code, axes: Sequence[int] | None) -> Code:
     """Return a call with the argument that names axes; without it for all axes."""
     if axes is None:
         return code
     assert isinstance(code, ast.Call)
     value = constant(axes[0] if len(axes) == 1 else tuple(axes))
-    return ast.Call(code.func, code.args, [ast.keyword(key, value), *code.keywords])
+    return ast.Call(code.func, code.args, [ast.keyword("axis", value), *code.keywords])
 
 
 def called(function: str) -> Callable[..., Code]:
