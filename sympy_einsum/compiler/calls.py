@@ -312,6 +312,8 @@ def _exec(codes: Iterable[CodeType], namespace: dict[str, Any], backend: Backend
         for code in codes:
             exec(code, namespace)
     except ImportError as error:
+        if not error.name:  # what is missing is a library of the system, such as one of CUDA
+            raise UnsupportedError(f"{backend.name} can't be loaded: {error}") from error
         package = (error.name or "").partition(".")[0]
         raise UnsupportedError(f"{backend.how_to_install(package)} ({error})") from error
 

@@ -83,7 +83,8 @@ class CompressedArray:
 
     def sparse(self, rows: int) -> Any:
         """Return H as a sparse matrix whose rows are its first axes, of a number that is given."""
-        cores = [np.asarray(core) for core in self.cores]
+        # CuPy's arrays are converted by their own method only.
+        cores = [core.get() if hasattr(core, "get") else np.asarray(core) for core in self.cores]
         shapes = tuple([own.shape for own in cores])
         return _compiled_sparse(self.pattern, self.shape, shapes, rows)(*cores)
 

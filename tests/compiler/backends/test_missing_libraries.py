@@ -105,3 +105,13 @@ def test_a_library_that_cannot_be_imported(monkeypatch):
     x = se.TensorSymbol("x", (3,))
     with pytest.raises(se.UnsupportedError, match=r"sympy_einsum\[dask\]"):
         se.lambdify([x], se.exp(x), "dask")
+
+
+def test_a_library_that_does_not_load(tmp_path, monkeypatch):
+    """... since one of the system's that it needs is missing."""
+    (tmp_path / "cupy.py").write_text("raise ImportError('no libcublas')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    x = se.TensorSymbol("x", (3,))
+    with pytest.raises(se.UnsupportedError, match="cupy can't be loaded: no libcublas"):
+        se.lambdify([x], se.sin(2 * x) + 1, "cupy")
