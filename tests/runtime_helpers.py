@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 from libraries import EVERY
+from scipy import special
 
 import sympy_einsum.compiler.runtime as runtime
 from sympy_einsum.compiler.backends import BACKENDS
@@ -43,7 +44,7 @@ def helper(name):
 def raw(name):
     """A helper function from arrays of its library's to such."""
     module, _, own = name.partition(".")
-    if module == "cupy_helpers":
+    if module.startswith("cupy_"):
         return _with_numpy(own)
     if module in COMPILED:
         return compiled("complex128" if module == "numba_complex" else "float64")[own]
@@ -73,12 +74,11 @@ def _executed(backend):
 
 @cache
 def _with_numpy(own):
-    """A function of CuPy's helpers in which NumPy and SciPy stand for CuPy."""
-    spelled = {"cp": "np", "cupy_linalg": "scipy.linalg"}
-    namespace = {"np": np, "scipy": scipy}
-    names = [name.partition(".")[2] for name in defined() if name.startswith("cupy_helpers.")]
-    for name in names:
-        text = Helper(".cupy_helpers", name, spelled).written(name, lambda name: None).text
+    """A function of CuPy's helper modules in which NumPy and SciPy stand for CuPy."""
+    spelled = {"cp": "np", "cp.fuse": "fuse", "cupy_linalg": "scipy.linalg"}
+    namespace = {"np": np, "scipy": scipy, "special": special, "fuse": lambda: lambda own: own}
+    for module, _, name in (name.partition(".") for name in defined() if name.startswith("cupy_")):
+        text = Helper(f".{module}", name, spelled).written(name, lambda name: None).text
         exec(text, namespace)
     return namespace[own]
 

@@ -102,7 +102,10 @@ def test_a_session():
     quiet("\n".join(SESSIONS.values()))
 
 
-IN_THEIR_ARRAYS = {"torch": "import torch; given = tuple(map(torch.from_numpy, given))"}
+IN_THEIR_ARRAYS = {
+    "torch": "import torch; given = tuple(map(torch.from_numpy, given))",
+    "cupy": "import cupy; given = tuple(map(cupy.asarray, given))",
+}
 
 
 @pytest.mark.slow

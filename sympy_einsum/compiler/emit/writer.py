@@ -21,6 +21,7 @@ from ..backends import ALL_ENTRIES, NEW_AXIS, Backend, Bracket, Destination, num
 from ..ir.code import (
     FLOAT64,
     LENGTH,
+    NUMBER,
     OTHER,
     Code,
     Operand,
@@ -196,14 +197,20 @@ class Writer:
         return inside - late
 
     def _kinds(self, inputs: Sequence[int]) -> tuple[str, ...]:
-        """Return the kinds of operands of scalar code: axis lengths of Python's, float64 values,
-        others."""
+        """Return the kinds of operands of scalar code: axis lengths of Python's, further numbers
+        that may be Python's, float64 values, others."""
         steps = [self.plan.instructions[k] for k in inputs]
         are_plain = self.backend.plain_lengths and not self.careful
         lengths = [are_plain and s.op == "argument" and s.params[0] in self.lengths for s in steps]
         return tuple(
             [
-                LENGTH if own else FLOAT64 if step.shape and self._are_doubles([k]) else OTHER
+                LENGTH
+                if own
+                else NUMBER
+                if not step.shape and step.op in ("argument", "scalar")
+                else FLOAT64
+                if step.shape and self._are_doubles([k])
+                else OTHER
                 for own, step, k in zip(lengths, steps, inputs, strict=True)
             ]
         )

@@ -27,12 +27,12 @@ _FIELD, _FIELDS = "_field", "_fields"
 # The field of a template that stands for all operands.
 ALL = "all"
 # Kinds of operands of scalar code.
-LENGTH, FLOAT64, OTHER = "length", "float64", "other"
+LENGTH, NUMBER, FLOAT64, OTHER = "length", "number", "float64", "other"
 
 
 class Operand(ast.Name):
-    """A place for an operand of scalar code, by its number and kind: an axis length of Python's, a
-    float64 value, or any other."""
+    """A place for an operand of scalar code, by its number and kind: an axis length of Python's,
+    any other number that may be Python's, a float64 value, or any other."""
 
     def __init__(self, number: int, kind: str = OTHER):
         super().__init__(f"_operand{number}_")

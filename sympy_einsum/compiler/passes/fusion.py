@@ -14,7 +14,8 @@ from ..ir.plans import Plan, result_shape, without_dead_code
 
 
 def fused(plan: Plan) -> Plan:
-    """Fuse every elementwise instruction with its only user, if that is elementwise too."""
+    """Fuse every elementwise instruction with its only user, if that is elementwise too, and write
+    sums and products of several operands as functions of entries."""
     uses = plan.uses()
     instructions = list(plan.instructions)
     levels = dict.fromkeys(range(len(instructions)), 1)
@@ -36,7 +37,7 @@ def fused(plan: Plan) -> Plan:
             inputs += inner.inputs
             moved = {slot(j): slot(first + j) for j in range(len(inner.inputs))}
             body = body.xreplace({slot(place): own.xreplace(moved)})
-        if len(inputs) == len(step.inputs):
+        if len(inputs) == len(step.inputs) and (len(inputs) < 3 or step.op == "elementwise"):
             continue
         chain = _compact(body, inputs)
         shapes = [instructions[k].shape for k in chain.inputs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cupy as cp
-from cupyx.scipy import linalg as cupy_linalg
+from cupyx.scipy import linalg as cupy_linalg, special
 
 
 def last_equal(x, best, axis):
@@ -17,6 +17,11 @@ def matrix_exp(X):
     if X.ndim == 2:
         return cupy_linalg.expm(X)
     return cp.stack([matrix_exp(part) for part in X]) if X.size else X + 0.0
+
+
+def polygamma(n, x):
+    """Return SciPy's function of this name, which CuPy has for arrays only."""
+    return special.polygamma(n, cp.asarray(x))
 
 
 def running(function, x, axis):
@@ -34,3 +39,69 @@ def scatter(values, lengths, *positions):
     total = cp.zeros((*lengths, *values.shape[order:]), values.dtype)
     cp.add.at(total, positions, values)
     return total
+
+
+def where(condition, x, y):
+    """Return x where a condition holds, elsewhere y; CuPy takes no condition of Python's."""
+    if isinstance(condition, (bool, cp.bool_)):
+        return x if condition else y
+    return cp.where(condition, x, y)
+
+
+@cp.fuse()
+def sum_of_squares(x):
+    """Return the sum of squares of an array by one kernel."""
+    return cp.sum(x * x)
+
+
+def inner(x, y):
+    """Return the sum of products of entries. A kernel for products and their sum is fast for one
+    contiguous array only, and starts twice as fast as that of matrix products."""
+    if x is y and (x.flags.c_contiguous or x.flags.f_contiguous):
+        return sum_of_squares(x)
+    return (x * y).sum()
+
+
+@cp.fuse()
+def shifted_exp(x, top):
+    """Return exp(x - top) by one kernel."""
+    return cp.exp(x - top)
+
+
+@cp.fuse()
+def finite(top):
+    """Return 0 in place of what is infinite or no number."""
+    return cp.where(cp.isfinite(top), top, 0)
+
+
+@cp.fuse()
+def below_one(weights):
+    """Return 0 in place of ones."""
+    return cp.where(weights == 1, 0, weights)
+
+
+@cp.fuse()
+def log1p_with_ones(rest, total):
+    """Return the logarithm of a sum from that of its terms below one, counting the ones."""
+    return cp.log1p(rest + (cp.rint(total - rest) - 1))
+
+
+def peak(x, axis=None):
+    """Return the largest entries, 0 where those are infinite."""
+    if not x.size:
+        return cp.exp(x).sum(axis=axis, keepdims=True)
+    return finite(x.max(axis=axis, keepdims=True))
+
+
+def log_total(weights, total, axis=None):
+    """Return the logarithm of a sum of weights, the largest of which are 1, the others maybe
+    tiny."""
+    return log1p_with_ones(below_one(weights).sum(axis=axis), total)
+
+
+def softmax(x, axis=None):
+    """Return exp(x) / sum(exp(x)) without overflow."""
+    if not x.size:
+        return cp.exp(x)
+    weights = shifted_exp(x, x.max(axis=axis, keepdims=True))
+    return weights / weights.sum(axis=axis, keepdims=True)

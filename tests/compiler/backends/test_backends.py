@@ -216,7 +216,9 @@ EXPRESSIONS = {
         se.gradient(se.matrix_power(A, 2 - n).sum(), A),
     ],
     "decompositions": [
-        *se.eigh(K), se.svdvals(A), se.cholesky(K), se.eigvalsh(K), se.qr(A)[0],
+        # Up to the signs of vectors, which libraries choose.
+        se.eigh(K)[0], abs(se.eigh(K)[1]), abs(se.qr(A)[0]),
+        se.svdvals(A), se.cholesky(K), se.eigvalsh(K),
         se.gradient((se.eigvalsh(K) ** 2).sum(), K),
     ],
     "order 0": c * x + c**2,

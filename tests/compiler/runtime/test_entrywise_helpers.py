@@ -353,3 +353,14 @@ def test_branches_of_lamberts_function():
     found = each("numba_special.lambertw", lower, [-1] * 3)
     assert_allclose(found, special.lambertw(lower, -1).real, rtol=1e-12)
     assert raw("numba_special.lambertw")(0.0, -1) == -INF
+
+
+def test_choices_and_polygamma_functions_of_cupy():
+    where, polygamma = raw("cupy_helpers.where"), raw("cupy_helpers.polygamma")
+    assert where(True, 1, 2) == 1
+    assert where(np.False_, 1, 2) == 2
+    chosen = where(np.array([True, False]), 0.1, 0.3)
+    assert chosen.tolist() == [0.1, 0.3]
+    x = np.array([0.5, 2.0], np.float32)
+    assert where(x > 1, x, 0.25).dtype == np.float32
+    assert polygamma(2, 0.5) == special.polygamma(2, 0.5)

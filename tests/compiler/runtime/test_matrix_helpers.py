@@ -47,6 +47,22 @@ def test_factors_of_numpy(n, is_definite):
     assert_allclose(trace, np.linalg.inv(X).trace(), rtol=1e-8)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 70])
+@pytest.mark.parametrize("is_definite", [False, True])
+def test_factors_of_cupy(n, is_definite):
+    X, B = definite(n) if is_definite else matrix(n), matrix(n)
+    factors = raw("cupy_factors.factored")(X, is_definite)
+    assert (factors[1] is None) == is_definite
+    names = (
+        *("cupy_factors.solved", "cupy_factors.inverted", "cupy_factors.log_determinant"),
+        *("cupy_factors.signed_log_determinant", "cupy_factors.determinant"),
+    )
+    check_factors(names, factors, X, B)
+    single = raw("cupy_factors.factored")(X.astype(np.float32), is_definite)
+    assert raw("cupy_factors.solved")(single, B).dtype == np.float64
+    assert raw("cupy_factors.factored")(np.array([[2, 1], [1, 3]]))[0].dtype == np.float64
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.complex64, np.complex128])
 def test_factors_of_other_types(kind):
     X = matrix(4, complex if np.issubdtype(kind, np.complexfloating) else float).astype(kind)

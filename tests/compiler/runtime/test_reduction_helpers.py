@@ -32,10 +32,11 @@ def quiet():
 def test_finite_maxima(x, axis):
     top = x.max(axis, keepdims=True, initial=-np.inf)
     top[~np.isfinite(top)] = 0
-    for name in ("array_helpers.peak", "numpy_reductions.peak", "torch_helpers.peak"):
+    names = ("array_helpers.peak", "numpy_reductions.peak", "torch_helpers.peak")
+    for name in (*names, "cupy_helpers.peak"):
         if x.size or axis == (1,):
             assert_array_equal(helper(name)(x, axis=axis), top)
-    for name in ("array_helpers.peak", "numpy_reductions.peak"):
+    for name in ("array_helpers.peak", "numpy_reductions.peak", "cupy_helpers.peak"):
         assert helper(name)(x[:, :0], axis=1).tolist() == [[0.0]] * len(x)
 
 
@@ -50,7 +51,10 @@ def test_logarithms_of_sums_of_exponentials(x, axis):
 @EACH
 def test_shares_of_exponentials(x):
     expected = special.softmax(x, axis=1) if x.size else x
-    names = ("array_helpers.softmax", "numpy_reductions.softmax", "torch_helpers.softmax")
+    names = (
+        *("array_helpers.softmax", "numpy_reductions.softmax", "torch_helpers.softmax"),
+        "cupy_helpers.softmax",
+    )
     for name in names:
         assert_allclose(helper(name)(x, (1,)), expected, rtol=1e-13)
     if x.size:
@@ -67,11 +71,27 @@ def test_shares_of_exponentials(x):
         np.array([[1.0]]),
     ],
 )
-@pytest.mark.parametrize("name", ["array_helpers.log_total", "numpy_reductions.log_total"])
+@pytest.mark.parametrize(
+    "name",
+    ["array_helpers.log_total", "numpy_reductions.log_total", "cupy_helpers.log_total"],
+)
 def test_logarithms_of_sums_of_weights(name, weights):
     """Exactly, where the sum is 1 after rounding."""
     expected = np.log1p(np.sort(weights, 1)[:, :-1].sum(1))
     assert_allclose(helper(name)(weights, weights.sum(1), axis=1), expected, rtol=1e-15)
+
+
+def test_kernels_of_reductions_in_cupy():
+    x = np.array([1.0, -2.0, np.inf, np.nan])
+    assert_array_equal(helper("cupy_helpers.finite")(x), [1, -2, 0, 0])
+    assert_array_equal(helper("cupy_helpers.below_one")(np.array([1, 0.5, 1e-30])), [0, 0.5, 1e-30])
+    assert helper("cupy_helpers.log1p_with_ones")(1e-20, 1.0) == 1e-20
+    assert helper("cupy_helpers.log1p_with_ones")(0.25, 3.25) == np.log(3.25)
+    y = np.arange(6.0).reshape(2, 3)
+    assert helper("cupy_helpers.sum_of_squares")(y) == 55
+    inner = helper("cupy_helpers.inner")
+    assert inner(y, y) == inner(y, y.copy()) == inner(y[::-1], y[::-1]) == 55
+    assert_allclose(helper("cupy_helpers.shifted_exp")(x[:2], 1.0), np.exp([0, -3]))
 
 
 @EACH
