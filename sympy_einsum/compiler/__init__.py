@@ -9,4 +9,5 @@ from .functions import (
     module_texts as module_texts,
 )
 from .program import Arguments as Arguments, Request as Request
+from .sparse_matrices import dense_blocks as dense_blocks
 from .stock_code import prepared as prepared, stock_code as stock_code

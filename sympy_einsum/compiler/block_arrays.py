@@ -100,6 +100,21 @@ class BlockArray:
             parts.append(np.zeros(prod(row)) if block is None else np.ravel(block.diagonal()))
         return np.concatenate(parts)
 
+    def plus_diagonal(self, d: Any) -> BlockArray:
+        """Return the matrix with numbers added to its diagonal, as damped Newton methods do.
+
+        Raises UnsupportedError where rows and columns stand for other arrays.
+        """
+        self._check_square("plus_diagonal")
+        added = np.broadcast_to(np.asarray(d), self.shape[:1])
+        blocks = [[*line] for line in self.blocks]
+        for i, own in enumerate(np.split(added, ends(self.rows)[1:-1])):
+            if isinstance(blocks[i][i], np.ndarray):
+                blocks[i][i] = blocks[i][i] + np.diag(own)
+            else:
+                blocks[i][i] = self._sparse(i, i) + sparse.diags_array(own, format="csr")
+        return BlockArray(blocks, self.rows, self.columns)
+
     def solve(self, b: Any) -> np.ndarray:
         """Return the x with H x = b; for a matrix b each column is a right-hand side.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
-from math import prod
+from math import gcd, prod
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -51,6 +51,7 @@ class Elimination:
     groups : the groups, with their inverses
     kept : the numbers of the other diagonal blocks
     above : each inverse times the blocks beside the group
+    below : the blocks below each group
     complement : the Schur complement
     """
 
@@ -69,11 +70,12 @@ class Elimination:
         members = {i for group in self.groups for i in group.members}
         self.kept = [i for i in range(len(shapes)) if i not in members]
         self.above = [
-            self._solved(group, self._between(group.members, self.kept)) for group in self.groups
+            self._solved(group, self._beside(group.members, self.kept)) for group in self.groups
         ]
         self.complement = self._between(self.kept, self.kept)
-        for group, above in zip(self.groups, self.above, strict=True):
-            self.complement = self.complement - self._between(self.kept, group.members) @ above
+        self.below = [self._beside(self.kept, group.members) for group in self.groups]
+        for below, above in zip(self.below, self.above, strict=True):
+            self.complement = self.complement - below @ above
 
     def _try(self, i: int) -> None:
         """Eliminate a diagonal block, together with the groups that it is coupled with, if that
@@ -135,6 +137,18 @@ class Elimination:
             return np.zeros(sizes)
         return joined([joined([self.matrix(i, j) for j in columns], False) for i in rows], True)
 
+    def _beside(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        """Return the blocks between a group and others as one matrix, if it is sparse by the small
+        blocks of the last axes, whose products are faster than those of single entries."""
+        found = self._between(rows, columns)
+        if not is_sparse(found):
+            return found
+        sizes = [
+            gcd(*[self.shapes[i][-1] if self.shapes[i] else 1 for i in p]) for p in (rows, columns)
+        ]
+        in_blocks = found.tobsr(tuple(sizes)) if min(sizes) > 1 else found
+        return in_blocks if in_blocks.nnz <= tuning.MAX_FILLED_BLOCKS * found.nnz else found
+
     def _solved(self, group: _Eliminated, right: Matrix) -> Matrix:
         """Multiply by the inverse of a group."""
         with self._naming(group.members), np.errstate(all="ignore"):
@@ -152,9 +166,9 @@ class Elimination:
         parts = np.split(right, ends(self.shapes)[1:-1])
         total = np.concatenate([right[:0], *[parts[i] for i in self.kept]])
         own = []
-        for group in self.groups:
+        for group, below in zip(self.groups, self.below, strict=True):
             found = self._solved(group, np.concatenate([parts[i] for i in group.members]))
-            total = total - self._between(self.kept, group.members) @ found
+            total = total - below @ found
             own.append(found)
         solution = self._factors.solve(total) if len(total) else total
         self._put(parts, self.kept, solution)
@@ -224,7 +238,9 @@ class _ComponentsInverse:
 
     def solve(self, right: Matrix) -> Matrix:
         if is_sparse(right):
-            return self._sparse @ right
+            is_in_blocks = right.format == "bsr"
+            own = self._sparse.tobsr((right.blocksize[0],) * 2) if is_in_blocks else self._sparse
+            return own @ right
         found = np.empty(right.shape, np.result_type(right, *self.inverses))
         for rows, own in zip(self.rows, self.inverses, strict=True):
             found[rows] = np.matmul(own, right[rows])
@@ -333,6 +349,8 @@ def ends(shapes: Sequence[Lengths]) -> list[int]:
 
 def joined(parts: Sequence[Matrix], below: bool) -> Matrix:
     """Join matrices side by side, or below each other: sparse ones to a sparse matrix."""
+    if len(parts) == 1:
+        return parts[0]
     if all(map(is_sparse, parts)):
         return (sparse.vstack if below else sparse.hstack)(parts, format="csr")
     dense = [own.toarray() if is_sparse(own) else own for own in parts]

@@ -117,6 +117,16 @@ def sparse_block(block: Operand, row: Shape, column: Shape) -> SparseMatrix | No
     return None if dense else SparseMatrix(row, column, terms, _positions_in(terms))
 
 
+def dense_blocks(matrix: Blocks) -> list[tuple[int, int]]:
+    """Return the places of the blocks that have a dense term."""
+    return [
+        (i, j)
+        for i, row in enumerate(matrix.blocks)
+        for j, block in enumerate(row)
+        if not is_zero(block) and sparse_block(block, matrix.rows[i], matrix.columns[j]) is None
+    ]
+
+
 def is_zero(block: Operand) -> bool:
     """Tell whether a block has no entries other than 0."""
     return isinstance(block, Zeros) or block == 0 or 0 in shape_of(block)

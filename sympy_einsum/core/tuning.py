@@ -403,6 +403,9 @@ MAX_SHOWN_DERIVATIVE = 200
 # differ from 0 where a larger one isn't.
 MAX_DENSE_SYSTEM = 500
 MAX_SPARSE_SHARE = 0.1
+# Entries of a sparse matrix in small blocks, for each entry that isn't 0, up to which its products
+# take less time: with blocks of (3, 6), all filled, two fifths.
+MAX_FILLED_BLOCKS = 2
 # Diagonals up to which a sparse system is solved as a band. Measured for 100,000 unknowns: a third
 # of the time of sparse factors at 7, half of it at 61.
 MAX_BANDWIDTH = 64
@@ -410,6 +413,18 @@ MAX_BANDWIDTH = 64
 MAX_ELIMINATED_BLOCK = 64
 # Unknowns up to which Hessians are matrices; beyond, methods get products with them.
 MAX_DENSE_HESSIAN = 500
+# Of Newton's method with structured Hessians: the damping, relative to the diagonal, below which
+# there is none, that of the first step of least squares, and that beyond which none is tried; the
+# least diagonal, relative to the largest; the share of a predicted decrease that is enough; the
+# decrease, relative to the objective, that is lost in rounding.
+MIN_DAMPING = 1e-10
+FIRST_DAMPING = 1e-4
+MAX_DAMPING = 1e20
+LEAST_DIAGONAL = 1e-8
+MIN_RATIO = 1e-4
+FLAT_STEP = 1e-13
+# Entries from which a Jacobian may be a sparse matrix, where few of them may differ from 0.
+MIN_SPARSE_JACOBIAN = 10**5
 # Entries of the Jacobian of a residual, up to which sums of squares are solved by it.
 MAX_JACOBIAN = 10**7
 # Iterations of a method, and of the interior-point method.

@@ -10,11 +10,12 @@ import numpy as np
 from sympy import Add, Symbol
 
 from ..calculus import gradient, hessian, hvp, jacobian
-from ..compiler import lambdify
+from ..compiler import BlockArray, dense_blocks, lambdify
 from ..core import once, tuning
 from ..expressions import Operand, TensorSymbol, shape_of
 from ..operations import tensordot
-from .packing import Arrays, Lengths, Packing, free_names, numeric_shape
+from ..rules import Blocks
+from .packing import Arrays, Lengths, Packed, Packing, as_vector, free_names, numeric_shape
 from .relations import Constraint
 
 
@@ -39,13 +40,14 @@ class Functions:
     def __init__(
         self,
         objective: Operand,
-        residual: Operand | None,
+        residuals: Sequence[Operand] | None,
         constraints: Sequence[Constraint],
         variables: Sequence[Operand],
         arguments: Sequence[Operand],
     ):
         self.objective = objective
-        self.residual = residual
+        self.residuals = residuals
+        self.residual = None if residuals is None else as_vector(residuals)
         self.gaps = [constraint.gap for constraint in constraints]
         self.equations = [constraint.is_equation for constraint in constraints]
         self.variables = [*variables]
@@ -59,13 +61,9 @@ class Functions:
         return lambdify(self.arguments, outputs)
 
     @once
-    def _second(self) -> list[list[Operand]]:
-        return hessian(self.objective, self.variables)
-
-    @once
     def hessian(self) -> Callable[..., Any]:
-        """The blocks of the objective's Hessian."""
-        return lambdify(self.arguments, self._second)
+        """The objective's Hessian matrix."""
+        return lambdify(self.arguments, self.second)
 
     @once
     def hessian_product(self) -> Callable[..., Any]:
@@ -75,9 +73,35 @@ class Functions:
         return lambdify([*self.arguments, *directions], product)
 
     @once
-    def residuals(self) -> Callable[..., Any]:
+    def residual_and_jacobian(self) -> Callable[..., Any]:
         """The residual and its Jacobians."""
         return lambdify(self.arguments, [self.residual, *jacobian(self.residual, self.variables)])
+
+    @once
+    def residual_function(self) -> Callable[..., Any]:
+        """The residual."""
+        return lambdify(self.arguments, self.residual)
+
+    @once
+    def jacobian(self) -> Blocks:
+        """The Jacobian of the residuals, in blocks."""
+        assert self.residuals is not None
+        return Packed(self.variables).jacobian(self.residuals)
+
+    @once
+    def sparse_jacobian(self) -> Callable[..., Any]:
+        """The Jacobian of the residuals as a sparse matrix."""
+        return lambdify(self.arguments, self.jacobian, sparse=())
+
+    @once
+    def second(self) -> Blocks:
+        """The objective's Hessian, in blocks."""
+        return Packed(self.variables).hessian(self.objective)
+
+    @once
+    def structured_hessian(self) -> Callable[..., Any]:
+        """The objective's Hessian as a matrix whose blocks have their structure."""
+        return lambdify(self.arguments, self.second, structured=True)
 
     @once
     def affine(self) -> tuple[int, ...]:
@@ -235,6 +259,7 @@ class Instance:
     def __init__(self, functions: Functions, packing: Packing, arrays: Arrays, lengths: Lengths):
         self.functions = functions
         self.packing = packing
+        self.lengths = lengths
         count = len(functions.variables)
         self.rest = [arrays[symbol] for symbol in functions.arguments[count:]]
         # Below it the objective counts as unbounded.
@@ -348,7 +373,7 @@ class Instance:
     def hessian(self, vector: np.ndarray) -> np.ndarray:
         """Return the Hessian matrix."""
         function, size = self.functions.hessian, self.packing.size
-        return self._array((size, size), lambda: self._matrix(self._call(function, vector)))
+        return self._array((size, size), lambda: self._call(function, vector).astype(float))
 
     def hessian_product(self, vector: np.ndarray, direction: np.ndarray) -> np.ndarray:
         """Return the Hessian times a vector."""
@@ -357,16 +382,55 @@ class Instance:
             (self.packing.size,), lambda: self._vector(self._call(function, vector, *parts))
         )
 
+    def residual_alone(self, vector: np.ndarray) -> np.ndarray:
+        """Return the residual without its Jacobian, if that is sparse."""
+        if not self.has_sparse_jacobian:
+            return self.residual(vector)[0]
+        function, count = self.functions.residual_function, self.residual_size
+        return self._array((count,), lambda: np.ravel(self._call(function, vector)).astype(float))
+
     def residual(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the residual and its Jacobian."""
         count = self.residual_size
 
         def compute() -> np.ndarray:
-            value, *parts = self._call(self.functions.residuals, vector)
+            value, *parts = self._call(self.functions.residual_and_jacobian, vector)
             return np.concatenate([np.reshape(value, (-1, 1)), self._rows(count, parts)], axis=1)
 
         table = self._array((count, 1 + self.packing.size), compute)
         return table[:, 0], table[:, 1:]
+
+    @once
+    def has_sparse_jacobian(self) -> bool:
+        """Whether the residual's Jacobian is large, and few of its entries may differ from 0."""
+        residuals = self.functions.residuals
+        if residuals is None:
+            return False
+        heights = [prod(numeric_shape(own, self.lengths)) for own in residuals]
+        return self._has_few_entries(self.functions.jacobian, heights, tuning.MIN_SPARSE_JACOBIAN)
+
+    @once
+    def has_sparse_hessian(self) -> bool:
+        """Whether the objective's Hessian is large, and few of its entries may differ from 0."""
+        least = tuning.MAX_DENSE_HESSIAN**2 + 1
+        return self._has_few_entries(self.functions.second, self.packing.sizes, least)
+
+    def _has_few_entries(self, matrix: Blocks, heights: Sequence[int], least: int) -> bool:
+        size = sum(heights) * self.packing.size
+        widths = self.packing.sizes
+        if size < least:
+            return False
+        dense = sum([heights[i] * widths[j] for i, j in dense_blocks(matrix)])
+        return dense <= tuning.MAX_SPARSE_SHARE * size
+
+    def sparse_jacobian(self, vector: np.ndarray) -> Any:
+        """Return the residual's Jacobian as a sparse matrix."""
+        return self._call(self.functions.sparse_jacobian, vector)
+
+    def structured_hessian(self, vector: np.ndarray) -> BlockArray:
+        """Return the Hessian as a matrix whose blocks have their structure."""
+        found: BlockArray = self._call(self.functions.structured_hessian, vector)
+        return found
 
     def constraints(
         self, vector: np.ndarray, which: tuple[int, ...] | None = None

@@ -10,18 +10,10 @@ import numpy as np
 
 from ..core import UnsupportedError, optimize, sparse_algebra, tuning
 from .functions import Instance, Kink, Unbounded
+from .newton import Outcome, minimize_by_model, squares_model
 
 # Calls after each iteration, with the vector.
 Recorder = Callable[[np.ndarray], None]
-
-
-class Outcome(NamedTuple):
-    """Where a method ended, whether it says that this is an optimum, and its message."""
-
-    vector: np.ndarray
-    success: bool
-    message: str
-    iterations: int
 
 
 class Method(NamedTuple):
@@ -41,8 +33,10 @@ def names_for(instance: Instance) -> list[str]:
     bounded = instance.bounds.are_some
     is_small = size <= tuning.MAX_DENSE_HESSIAN
     entries = instance.residual_size * size
-    if functions.residual is not None and not instance.general and entries <= tuning.MAX_JACOBIAN:
-        if functions.has_linear_residual and (is_small or not bounded):
+    has_jacobian = entries <= tuning.MAX_JACOBIAN or instance.has_sparse_jacobian
+    if functions.residual is not None and not instance.general and has_jacobian:
+        is_dense = not instance.has_sparse_jacobian
+        if functions.has_linear_residual and is_dense and (is_small or not bounded):
             return ["lsq-linear"] if bounded else ["lstsq"]
         return ["least-squares", "trust-constr"] if bounded else ["least-squares", "L-BFGS-B"]
     if functions.is_linear and not instance.curved and (instance.general or bounded):
@@ -51,7 +45,9 @@ def names_for(instance: Instance) -> list[str]:
         return ["SLSQP"] * is_small + ["augmented-lagrangian", "trust-constr"]
     if bounded:
         return ["L-BFGS-B", "trust-constr"]
-    return ["trust-exact", "BFGS"] if is_small else ["L-BFGS-B", "trust-krylov"]
+    if is_small:
+        return ["trust-exact", "BFGS"]
+    return ["newton"] * instance.has_sparse_hessian + ["L-BFGS-B", "trust-krylov"]
 
 
 def checked_name(name: object, instance: Instance) -> list[str]:
@@ -294,6 +290,11 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
     fewer equations than unknowns, by one of trust regions."""
     evaluations = 0
     bounds = instance.bounds
+    is_sparse = instance.has_sparse_jacobian
+    if is_sparse and not bounds.are_some:
+        model = squares_model(instance)
+        damping = tuning.FIRST_DAMPING
+        return minimize_by_model(instance, start, tolerance, record, model, damping)
     loose = ~bounds.fixed
 
     def whole(part: np.ndarray) -> np.ndarray:
@@ -305,11 +306,13 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
         nonlocal evaluations
         evaluations += 1
         record(whole(part))
+        if is_sparse:
+            return instance.sparse_jacobian(whole(part))[:, loose]
         return instance.residual(whole(part))[1][:, loose]
 
-    is_tall = len(instance.residual(start)[0]) >= len(start)
+    is_tall = instance.residual_size >= len(start)
     found = optimize.least_squares(
-        lambda part: instance.residual(whole(part))[0],
+        lambda part: instance.residual_alone(whole(part)),
         start[loose],
         rows,
         (bounds.lower[loose], bounds.upper[loose]),
@@ -318,6 +321,13 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
         max_nfev=tuning.MAX_SOLVER_ITERATIONS,
     )
     return Outcome(whole(found.x), bool(found.success), str(found.message), evaluations)
+
+
+def _by_newton(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
+) -> Outcome:
+    """Minimise by Newton's method with the structured Hessian."""
+    return minimize_by_model(instance, start, tolerance, record, instance.structured_hessian, 0.0)
 
 
 def _least(tolerance: float) -> float:
@@ -387,6 +397,7 @@ METHODS = {
     "TNC": Method(_by_minimize("TNC", gtol=1), bounds=True),
     "Nelder-Mead": Method(_by_minimize("Nelder-Mead", xatol=1, fatol=1e-4), bounds=True),
     "Powell": Method(_by_minimize("Powell", xtol=1, ftol=1e-4), bounds=True),
+    "newton": Method(_by_newton),
     "BFGS": Method(_by_minimize("BFGS", gtol=1)),
     "CG": Method(_by_minimize("CG", gtol=1)),
     "Newton-CG": Method(_by_minimize("Newton-CG", second=True, xtol=1)),

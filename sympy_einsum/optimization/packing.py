@@ -64,6 +64,13 @@ def real_array(name: str, value: object) -> np.ndarray:
     return array.astype(float)
 
 
+def as_positions(symbol: Operand, array: np.ndarray) -> np.ndarray:
+    """Return positions on an axis as integers; raises TensorError for other numbers."""
+    if not np.array_equal(array, np.floor(array)):
+        raise TensorError(f"{symbol} holds positions, which are whole numbers: {array.ravel()[:5]}")
+    return array.astype(np.int64)
+
+
 def known_lengths(arrays: Arrays, symbols: Collection[Operand]) -> Lengths:
     """Return the axis lengths that follow from data; ``symbols`` are the lengths.
 
@@ -199,7 +206,7 @@ class Packed:
     parts : by variable the slice of the vector that it is
     """
 
-    def __init__(self, variables: Sequence[Operand], name: str | None):
+    def __init__(self, variables: Sequence[Operand], name: str | None = None):
         self.variables = [*variables]
         taken = {*map(str, variables)}
         if name is None:

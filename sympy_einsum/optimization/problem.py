@@ -11,6 +11,7 @@ from sympy import Add, Basic, Eq, S, Symbol
 from ..calculus import gradient
 from ..core import ShapeError, TensorError, UnsupportedError, once, postorder
 from ..expressions import (
+    OneHot,
     Operand,
     TensorExpr,
     TensorLike,
@@ -29,8 +30,8 @@ from .packing import (
     Lengths,
     Packing,
     Values,
+    as_positions,
     as_variables,
-    as_vector,
     by_symbol,
     free_names,
     known_lengths,
@@ -38,7 +39,7 @@ from .packing import (
 from .relations import Constraint, new_constraint, read_constraints
 from .results import Iteration, Result
 from .solving import Progress, chosen_start, is_start, run
-from .squares import residual_of
+from .squares import residuals_of
 
 
 class OptimalityConditions(NamedTuple):
@@ -127,7 +128,7 @@ class Problem:
     (Eq((2*A.T @ (A @ x - b) - lambda_1), 0),)
     """
 
-    _residual: Operand | None = None
+    _residuals: list[Operand] | None = None
 
     def __init__(
         self,
@@ -187,7 +188,7 @@ class Problem:
             _check_real(part, "the residual")
         squares = [part**2 if not shape_of(part) else sum_(part**2) for part in parts]
         problem = cls(Add(*squares), variables, subject_to, parameters)
-        problem._residual = as_vector(parts)
+        problem._residuals = parts
         return problem
 
     def _check_occurrence(self, occurring: set[Basic]) -> None:
@@ -292,9 +293,9 @@ class Problem:
     @once
     def _functions(self) -> Functions:
         objective = multiply(self._sign, self.objective)
-        known = self._residual
-        residual = residual_of(objective) if known is None else known
-        return Functions(objective, residual, self.constraints, self.variables, self._arguments)
+        known = self._residuals
+        residuals = residuals_of(objective) if known is None else known
+        return Functions(objective, residuals, self.constraints, self.variables, self._arguments)
 
     def solve(
         self,
@@ -463,9 +464,17 @@ class Problem:
     def _known(self) -> list[Operand]:
         return [*self.lengths, *self.parameters, *self._arguments[len(self.variables) :]]
 
+    @once
+    def _positions(self) -> set[Basic]:
+        """The parameters that hold positions on axes."""
+        found = [self.objective, *[constraint.gap for constraint in self.constraints]]
+        nodes = [node for node in postorder(found) if isinstance(node, OneHot)]
+        return {s for node in nodes for s in node.indices.free_symbols}.intersection(self._known)
+
     def _prepared(self, values: Values | None, start: Values | None) -> tuple[Instance, np.ndarray]:
         """Return the problem on data, and the vector to start from."""
         arrays = by_symbol(values, self._known, "values")
+        arrays |= {s: as_positions(s, own) for s, own in arrays.items() if s in self._positions}
         begin = by_symbol(start, self.variables, "start")
         self._last = lengths = known_lengths({**arrays, **begin}, self.lengths)
         own = self._arguments[len(self.variables) :]

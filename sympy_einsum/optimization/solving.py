@@ -12,7 +12,8 @@ import numpy as np
 from ..core import tuning
 from .diagnosis import unbounded, violated
 from .functions import Instance, Kink, Unbounded
-from .methods import METHODS, Outcome
+from .methods import METHODS
+from .newton import Outcome
 from .optimality import Conditions, conditions_at, falling_direction, polished, steps
 from .relations import Constraint
 from .results import Iteration

@@ -11,17 +11,16 @@ from ..expressions import (
     slot,
 )
 from ..operations import multiply
-from .packing import as_vector
 
 
-def residual_of(objective: Operand) -> Operand | None:
-    """Return the vector whose entries' squares have the objective as their sum, or None.
+def residuals_of(objective: Operand) -> list[Operand] | None:
+    """Return the tensors whose entries' squares have the objective as their sum, or None.
 
     >>> import sympy_einsum as se
     >>> A, b, x = se.TensorSymbol("A", 2, 3), se.TensorSymbol("b", 2), se.TensorSymbol("x", 3)
-    >>> residual_of(((A @ x - b) ** 2).sum() + 4 * (x @ x))
-    concatenate([2*x, A @ x - b])
-    >>> residual_of(((A @ x - b) ** 2).sum() - x @ x)
+    >>> residuals_of(((A @ x - b) ** 2).sum() + 4 * (x @ x))
+    [2*x, A @ x - b]
+    >>> residuals_of(((A @ x - b) ** 2).sum() - x @ x)
     """
     parts = []
     for term in Add.make_args(objective):
@@ -31,7 +30,7 @@ def residual_of(objective: Operand) -> Operand | None:
         if len(roots) != 1 or not others.is_nonnegative:
             return None
         parts.append(multiply(sqrt(others), roots[0]))
-    return as_vector(parts)
+    return parts
 
 
 def _root(factor: Operand) -> Operand | None:

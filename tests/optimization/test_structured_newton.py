@@ -1,0 +1,161 @@
+"""Least squares with sparse Jacobians, and Newton's method with structured Hessians."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy import symbols
+
+import sympy_einsum as se
+from sympy_einsum.core import tuning
+
+m, n, g, p = symbols("m n g p", integer=True, positive=True)
+t, y, of = se.tensors("t y of", m)
+a, b = se.tensors("a b", g)
+c = sp.Symbol("c", real=True)
+# A curve for each group, and one parameter for all.
+CURVES = a[of] * se.exp(-(b[of] ** 2) * t) + c - y
+
+
+@pytest.fixture
+def always_sparse(monkeypatch):
+    """Take any Jacobian with few entries for a large one."""
+    monkeypatch.setattr(tuning, "MIN_SPARSE_JACOBIAN", 1)
+    monkeypatch.setattr(tuning, "MAX_SPARSE_SHARE", 0.9)
+
+
+def curves(count, groups):
+    rng = np.random.default_rng(count)
+    member = np.concatenate([np.arange(groups).repeat(3), rng.integers(0, groups, count)])
+    times = rng.uniform(0, 2, len(member))
+    heights, rates = rng.uniform(1, 2, groups), rng.uniform(0.7, 1.5, groups)
+    values = heights[member] * np.exp(-(rates[member] ** 2) * times) + 0.3
+    data = {t: times, of: member, y: values + 0.001 * rng.normal(size=len(member))}
+    return data, {a: heights + 0.05, b: rates - 0.05, c: 0.2}
+
+
+@pytest.mark.parametrize("sizes", [(30, 4), (200, 40)])
+def test_sparse_jacobians_give_the_same_optimum(sizes, always_sparse):
+    data, start = curves(*sizes)
+    problem = se.Problem.least_squares([CURVES, 0.01 * a, 0.01 * b], [a, b, c])
+    instance, vector = problem._prepared(data, start)
+    assert instance.has_sparse_jacobian
+    value, rows = instance.residual(vector)
+    np.testing.assert_allclose(instance.sparse_jacobian(vector).toarray(), rows, atol=1e-12)
+    np.testing.assert_allclose(instance.residual_alone(vector), value)
+    found = problem.solve(data, start)
+    assert (found.method, found.success) == ("least-squares", True)
+    assert found.iterations < 30
+    other = problem.solve(data, start, method="trust-exact")
+    np.testing.assert_allclose(found[a], other[a], rtol=1e-5)
+    np.testing.assert_allclose(found[c], other[c], rtol=1e-5)
+
+
+def test_large_problems_are_sparse_by_themselves():
+    data, start = curves(4000, 300)
+    problem = se.Problem.least_squares(CURVES, [a, b, c])
+    found = problem.solve(data, start)
+    assert (found.method, found.success) == ("least-squares", True)
+    # One dense column beside sparse ones; nothing is sparse where all columns are dense.
+    assert problem._prepared(data, start)[0].has_sparse_jacobian
+    x, A = se.TensorSymbol("x", n), se.TensorSymbol("A", m, n)
+    dense = se.Problem.least_squares(se.exp(A @ x) - y, x)
+    assert not dense._prepared({A: np.ones((2000, 60)), y: np.ones(2000)}, None)[
+        0
+    ].has_sparse_jacobian
+
+
+def test_affine_residuals(always_sparse):
+    x = se.TensorSymbol("x", m)
+    problem = se.Problem.least_squares([x[1:] - x[:-1], 3 * (x - t)], x)
+    data = np.random.default_rng(0).normal(size=50)
+    found = problem.solve({t: data})
+    rows = np.concatenate([np.diff(np.eye(50), axis=0), 3 * np.eye(50)])
+    right = np.concatenate([np.zeros(49), 3 * data])
+    assert found.success
+    np.testing.assert_allclose(found[x], np.linalg.lstsq(rows, right)[0], atol=1e-8)
+
+
+def test_bounds(always_sparse):
+    data, start = curves(60, 5)
+    problem = se.Problem.least_squares(
+        [CURVES, 0.01 * a, 0.01 * b], [a, b, c], [a <= 1.5, c >= 0.3]
+    )
+    found = problem.solve(data, start)
+    other = problem.solve(data, start, method="trust-constr")
+    assert (found.method, found.success) == ("least-squares", True)
+    np.testing.assert_allclose(found.value, other.value, rtol=1e-5)
+
+
+def test_directions_that_nothing_depends_on(always_sparse):
+    """The matrix of the normal equations is singular."""
+    data, start = curves(60, 5)
+    shift = sp.Symbol("shift", real=True)
+    problem = se.Problem.least_squares(CURVES + shift, [a, b, c, shift])
+    found = problem.solve(data, {**start, shift: 0.0})
+    assert found.success
+    assert found.value < 1e-3
+
+
+@pytest.mark.parametrize("length", [2, 5, 300, 20_000])
+def test_chains(length):
+    x = se.TensorSymbol("x", n)
+    chain = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+    # Not as a sum of squares.
+    problem = se.Problem(
+        se.log(1 + chain) if length < 10 else chain + se.exp(x - 1).sum() - x.sum(), x
+    )
+    method = "newton" if length < 600 else "auto"
+    found = problem.solve({n: length}, start={x: np.full(length, 0.8)}, method=method)
+    assert (found.method, found.success) == ("newton", True)
+    np.testing.assert_allclose(found[x], 1, atol=1e-5)
+
+
+def test_groups_with_a_robust_loss():
+    data, start = curves(3000, 300)
+    f = se.log(1 + 50 * CURVES**2).sum() + 0.1 * (a @ a + b @ b + c**2)
+    problem = se.Problem(f, [a, b, c])
+    found = problem.solve(data, start)
+    assert (found.method, found.success) == ("newton", True)
+    other = problem.solve(data, start, method="L-BFGS-B")
+    np.testing.assert_allclose(found.value, other.value, rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["newton", "auto"])
+def test_dense_hessians(method):
+    A, x = se.TensorSymbol("A", m, n), se.TensorSymbol("x", n)
+    rng = np.random.default_rng(0)
+    problem = se.Problem(se.logsumexp(A @ x) + x @ x / 2, x)
+    found = problem.solve({A: rng.normal(size=(7, 5))}, method=method)
+    assert found.success
+    assert found.method == ("newton" if method == "newton" else "trust-exact")
+
+
+def test_a_start_at_which_the_objective_curves_downwards():
+    x = se.TensorSymbol("x", n)
+    problem = se.Problem((x**4 - x**2 + 0.1 * x).sum(), x)
+    found = problem.solve(start={x: np.full(4, 0.1)}, method="newton")
+    assert found.success
+    np.testing.assert_allclose(4 * found[x] ** 3 - 2 * found[x] + 0.1, 0, atol=1e-7)
+
+
+def test_a_problem_without_an_optimum():
+    x = se.TensorSymbol("x", n)
+    found = se.Problem(-((x[1:] * x[:-1]) ** 2).sum() + x.sum(), x).solve({n: 700})
+    assert not found.success
+    assert "unbounded" in found.message
+
+
+def test_newton_refuses_bounds():
+    x = se.TensorSymbol("x", n)
+    with pytest.raises(se.UnsupportedError, match="has bounds"):
+        se.Problem((x**4).sum(), x, [x >= 1]).solve({n: 3}, method="newton")
+
+
+def test_positions_are_whole_numbers():
+    data, start = curves(20, 3)
+    problem = se.Problem.least_squares(CURVES, [a, b, c])
+    assert problem.solve({**data, of: data[of].astype(float)}, start).success
+    with pytest.raises(se.TensorError, match="of holds positions"):
+        problem.solve({**data, of: data[of] + 0.5}, start)
