@@ -12,7 +12,16 @@ import numpy as np
 
 from ..core import ShapeError, UnsupportedError, sparse
 from .compressed_arrays import CompressedArray
-from .schur_complements import Block, Elimination, Lengths, Matrix, ends, is_sparse, joined
+from .schur_complements import (
+    Block,
+    Elimination,
+    Lengths,
+    LowRank,
+    Matrix,
+    ends,
+    is_sparse,
+    joined,
+)
 
 
 class BlockArray:
@@ -26,8 +35,8 @@ class BlockArray:
     Attributes
     ==========
 
-    blocks : the blocks by rows: None for zeros, a CompressedArray, a sparse array of SciPy's, or a
-        matrix
+    blocks : the blocks by rows: None for zeros, a CompressedArray, a sparse array of SciPy's, a
+        matrix, or such a block as ``core`` plus ``left @ right.T`` with few columns
     rows, columns : the shapes of the arrays whose entries rows and columns stand for
     """
 
@@ -83,8 +92,7 @@ class BlockArray:
             kind = np.result_type(self._kind, *parts)
             found: Any = np.zeros((prod(row), columns.shape[1]), kind)
             for j, part in enumerate(parts):
-                if self.blocks[i][j] is not None:
-                    found = found + self.matrix(i, j) @ part
+                found = found + self._times(i, j, part)
             total.append(found)
         return np.concatenate(total).reshape((self.shape[0], *np.shape(v)[1:]))
 
@@ -97,7 +105,11 @@ class BlockArray:
         parts = [np.zeros(0, self._kind)]
         for i, row in enumerate(self.rows):
             block = self.blocks[i][i]
-            parts.append(np.zeros(prod(row)) if block is None else np.ravel(block.diagonal()))
+            if isinstance(block, LowRank):
+                core = BlockArray([[block.core]], [row], [row])
+                parts.append(core.diagonal() + (block.left * block.right).sum(axis=1))
+            else:
+                parts.append(np.zeros(prod(row)) if block is None else np.ravel(block.diagonal()))
         return np.concatenate(parts)
 
     def plus_diagonal(self, d: Any) -> BlockArray:
@@ -109,8 +121,12 @@ class BlockArray:
         added = np.broadcast_to(np.asarray(d), self.shape[:1])
         blocks = [[*line] for line in self.blocks]
         for i, own in enumerate(np.split(added, ends(self.rows)[1:-1])):
-            if isinstance(blocks[i][i], np.ndarray):
-                blocks[i][i] = blocks[i][i] + np.diag(own)
+            block, row = blocks[i][i], self.rows[i]
+            if isinstance(block, LowRank):
+                core = BlockArray([[block.core]], [row], [row]).plus_diagonal(own)
+                blocks[i][i] = block._replace(core=core.blocks[0][0])
+            elif isinstance(block, np.ndarray):
+                blocks[i][i] = block + np.diag(own)
             else:
                 blocks[i][i] = self._sparse(i, i) + sparse.diags_array(own, format="csr")
         return BlockArray(blocks, self.rows, self.columns)
@@ -127,7 +143,10 @@ class BlockArray:
         """
         self._check_square("solve")
         right = self._columns_of("solve", b, self.rows)
-        return self._elimination.solve(right).reshape(np.shape(b))
+        added = sum([prod(own) for own in self._elimination.shapes[len(self.rows) :]])
+        zeros = np.zeros((added, right.shape[1]), right.dtype)
+        solution = self._elimination.solve(np.concatenate([right, zeros]))
+        return solution[: len(right)].reshape(np.shape(b))
 
     def logdet(self) -> float:
         """Return the logarithm of the absolute value of the determinant.
@@ -149,10 +168,30 @@ class BlockArray:
 
     @cached_property
     def _elimination(self) -> Elimination:
-        return Elimination(self.blocks, self.rows, self.matrix)
+        """The elimination of this matrix, or of the one in which each product L R' of low rank is a
+        block row R' and a block column L, with -1 on the diagonal: its Schur complement is this
+        one, and its determinant the same up to the sign."""
+        count = len(self.rows)
+        lines, shapes = [[*line] for line in self.blocks], [*self.rows]
+        for i in range(count):
+            block = self.blocks[i][i]
+            if not isinstance(block, LowRank):
+                continue
+            lines[i][i] = block.core
+            for k, line in enumerate(lines):
+                line.append(block.left if k == i else None)
+            rank = block.left.shape[1]
+            below = [block.right.T if k == i else None for k in range(len(shapes))]
+            lines.append([*below, -np.eye(rank)])
+            shapes.append((rank,))
+        whole = BlockArray(lines, shapes, shapes)
+        return Elimination(whole.blocks, whole.rows, whole.matrix)
 
     def _dense(self, i: int, j: int) -> np.ndarray:
         block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
+        if isinstance(block, LowRank):
+            core = BlockArray([[block.core]], [self.rows[i]], [self.columns[j]])
+            return core.to_dense() + block.added()
         if block is None:
             return np.zeros(shape, self._kind)
         if isinstance(block, CompressedArray):
@@ -161,6 +200,8 @@ class BlockArray:
 
     def _sparse(self, i: int, j: int) -> Matrix:
         block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
+        if isinstance(block, LowRank):
+            return sparse.csr_array(self._dense(i, j))
         if block is None:
             return sparse.csr_array(shape)
         if isinstance(block, CompressedArray):
@@ -170,8 +211,18 @@ class BlockArray:
     def matrix(self, i: int, j: int) -> Matrix:
         """Return a block as a sparse matrix, if it has zeros and SciPy is there."""
         block = self.blocks[i][j]
-        is_dense = isinstance(block, np.ndarray) or find_spec("scipy") is None
+        is_dense = isinstance(block, (np.ndarray, LowRank)) or find_spec("scipy") is None
         return self._dense(i, j) if is_dense else self._sparse(i, j)
+
+    def _times(self, i: int, j: int, part: np.ndarray) -> Any:
+        """Multiply a block by columns."""
+        block = self.blocks[i][j]
+        if block is None:
+            return 0
+        if isinstance(block, LowRank):
+            core = BlockArray([[block.core]], [self.rows[i]], [self.columns[j]])
+            return core.matvec(part) + block.left @ (block.right.T @ part)
+        return self.matrix(i, j) @ part
 
     def _columns_of(self, method: str, vector: Any, shapes: Sequence[Lengths]) -> np.ndarray:
         """Return a vector, or a matrix, as columns."""
@@ -192,7 +243,15 @@ class BlockArray:
 
 
 def _as_block(value: Any, row: Lengths, column: Lengths) -> Block:
-    if value is None or isinstance(value, CompressedArray) or is_sparse(value):
+    if isinstance(value, tuple) and not isinstance(value, LowRank):
+        core, *factors = value
+        size = prod(row)
+        left, right = [
+            np.concatenate([np.reshape(own, (size, -1 if size else 0)) for own in part], axis=1)
+            for part in (factors[::2], factors[1::2])
+        ]
+        return LowRank(_as_block(core, row, column), left, right)
+    if value is None or isinstance(value, (CompressedArray, LowRank)) or is_sparse(value):
         return value
     return np.reshape(value, (prod(row), prod(column)))
 
@@ -209,10 +268,14 @@ def _arrays(block: Block) -> Sequence[Any]:
     """Return the arrays of numbers that a block holds."""
     if isinstance(block, CompressedArray):
         return block.cores
+    if isinstance(block, LowRank):
+        return [*_arrays(block.core), block.left, block.right]
     return [] if block is None else [block.data if is_sparse(block) else block]
 
 
 def _kind_of(block: Block) -> str:
+    if isinstance(block, LowRank):
+        return f"{_kind_of(block.core)} plus rank {block.left.shape[1]}"
     if isinstance(block, CompressedArray):
         return block.pattern
     return "0" if block is None else "sparse" if is_sparse(block) else "dense"

@@ -42,6 +42,7 @@ from .emit.writer import Body, function_body, kernel_body
 from .ir.code import Code, as_code, constant, quote
 from .ir.plans import Plan, proven
 from .ir.scans import in_bodies
+from .low_rank_blocks import LowRankSum, low_rank_sum
 from .passes.in_place import overwritten
 from .passes.instruction_order import reductions_first
 from .passes.row_blocks import in_row_blocks
@@ -154,7 +155,7 @@ class Compilation:
         expr = as_operand(exprs)
         found = structure(expr) if self.request.structured else None
         if found is None:
-            half = self._rows_of_sparse(expr)
+            half = self._rows_of_sparse(expr) if self.request.structured else ()
             if half:
                 return self._structured(Blocks(((expr,),), (half,), (half,)), leaves)
             leaves.append(expr)
@@ -198,16 +199,25 @@ class Compilation:
         return laid_out
 
     def _rows_of_sparse(self, expr: Operand) -> Shape:
-        """Return the shape of the rows of a tensor that comes back as a sparse matrix, since its
-        rows and columns are alike and it has several diagonals or gathers; else nothing."""
+        """Return the shape of the rows of a tensor that comes back as a matrix of one block, since
+        its rows and columns are alike, and it has several diagonals or gathers, or is such a
+        matrix plus one of low rank; else nothing."""
         shape = shape_of(expr)
         half = shape[: len(shape) // 2]
         is_square = len(shape) % 2 == 0 and same_shape(half, shape[len(half) :])
-        if not is_square or self.backend.name != "numpy" or not self.request.structured:
+        if not half or not is_square or self.backend.name != "numpy" or is_zero(expr):
             return ()
-        found = sparse_block(expr, half, half) if half and find_spec("scipy") else None
+        found = sparse_block(expr, half, half) if find_spec("scipy") else None
         has_diagonals = found is not None and not any(term.above for term in found.terms)
-        return half if has_diagonals and not is_zero(expr) else ()
+        return half if has_diagonals or low_rank_sum(expr) else ()
+
+    def _low_rank(self, found: LowRankSum, half: Shape, leaves: list[Expr]) -> Layout:
+        """Collect the parts of a block of low rank beside another."""
+        core = self._block(Blocks(((found.core,),), (half,), (half,)), 0, 0, leaves)
+        position = len(leaves)
+        leaves.extend([own for pair in found.factors for own in pair])
+        end = len(leaves)
+        return lambda codes: as_code([core(codes), *codes[position:end]])
 
     def _block(self, matrix: Blocks, i: int, j: int, leaves: list[Expr]) -> Layout:
         """Collect the entries of a block: sparse where gathers or several patterns place these."""
@@ -221,6 +231,9 @@ class Compilation:
                 leaves.extend(core.cores)
                 end = len(leaves)
                 return lambda codes: self._compressed(codes[position:end], core)
+        summed = low_rank_sum(block) if i == j and same_shape(row, column) else None
+        if found is None and summed is not None:
+            return self._low_rank(summed, row, leaves)
         if found is None or not self.backend.sparse or find_spec("scipy") is None:
             leaves.append(block)
             return lambda codes: codes[position]

@@ -21,6 +21,18 @@ Block: TypeAlias = Any
 Matrix: TypeAlias = Any
 
 
+class LowRank(NamedTuple):
+    """A square block plus a product of two matrices with few columns, left @ right.T."""
+
+    core: Block
+    left: np.ndarray
+    right: np.ndarray
+
+    def added(self) -> np.ndarray:
+        """Return the product."""
+        return self.left @ self.right.T
+
+
 class _Inverse(Protocol):
     """The inverse of a matrix."""
 

@@ -15,6 +15,7 @@ from ..expressions import Operand, Zeros, shape_of
 from ..rules import AffinePlace, Blocks, GatheredPlace, Place, SparseTerm, sparse_terms
 from .emit.signature import Signature, size_code
 from .ir.code import Code, as_code, name, quote, subscript
+from .low_rank_blocks import low_rank_sum
 
 # The names of axes of entries, and of arrays of positions, in code.
 AXES, POSITIONS = "ijkabcdefgh", "pqrsuvw"
@@ -118,12 +119,14 @@ def sparse_block(block: Operand, row: Shape, column: Shape) -> SparseMatrix | No
 
 
 def dense_blocks(matrix: Blocks) -> list[tuple[int, int]]:
-    """Return the places of the blocks that have a dense term."""
+    """Return the places of the blocks that have a dense term, but for those of low rank on the
+    diagonal of a symmetric matrix."""
     return [
         (i, j)
         for i, row in enumerate(matrix.blocks)
         for j, block in enumerate(row)
         if not is_zero(block) and sparse_block(block, matrix.rows[i], matrix.columns[j]) is None
+        if not (matrix.is_symmetric and i == j and low_rank_sum(block))
     ]
 
 

@@ -403,6 +403,8 @@ MAX_SHOWN_DERIVATIVE = 200
 # differ from 0 where a larger one isn't.
 MAX_DENSE_SYSTEM = 500
 MAX_SPARSE_SHARE = 0.1
+# Rank up to which a product beside a sparse matrix isn't added up with it.
+MAX_RANK = 16
 # Entries of a sparse matrix in small blocks, for each entry that isn't 0, up to which its products
 # take less time: with blocks of (3, 6), all filled, two fifths.
 MAX_FILLED_BLOCKS = 2

@@ -154,11 +154,62 @@ def test_large_bands(diagonals):
         found.solve(np.ones(size))
 
 
+LOW_RANK = {
+    "log-sum-exp": (lambda x, y: se.logsumexp(x) + x @ x, "i->ii plus rank 1"),
+    "norm": (lambda x, y: se.norm(x) + x @ x, "->ii plus rank 1"),
+    "several": (lambda x, y: (x**4).sum() + x.sum() ** 2 * (x @ y), "i->ii plus rank 3"),
+    "a band": (
+        lambda x, y: ((x[1:] - x[:-1]) ** 2).sum() + x @ x + x.sum() ** 2,
+        "sparse plus rank 1",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOW_RANK)
+@pytest.mark.parametrize("length", [1, 2, 5, 600])
+def test_diagonal_plus_low_rank(name, length):
+    x, y = se.tensors("x y", n)
+    function, kind = LOW_RANK[name]
+    f = function(x, y)
+    values = 1 + NUMBERS.random(length), 1 + NUMBERS.random(length)
+    found = se.lambdify([x, y], se.hessian(f, x), structured=True)(*values)
+    dense = se.lambdify([x, y], se.hessian(f, x))(*values)
+    assert kind in repr(found)
+    compare(found, dense)
+    shift = NUMBERS.random(length)
+    np.testing.assert_allclose(found.plus_diagonal(shift).to_dense(), dense + np.diag(shift))
+
+
+def test_low_rank_in_one_block_of_several():
+    X, y = se.TensorSymbol("X", m, 2), se.TensorSymbol("y", n)
+    f = se.logsumexp(y) + (se.exp(X).sum() * y.sum()) + 9 * (X**2).sum() + 3 * (y @ y)
+    f = f + X.sum() ** 2
+    values = NUMBERS.normal(size=(4, 2)) / 9, NUMBERS.normal(size=7) / 9
+    H = se.pack([X, y]).hessian(f)
+    found = se.lambdify([X, y], H, structured=True)(*values)
+    assert repr(found).count("plus rank 1") == 2
+    compare(found, se.lambdify([X, y], H)(*values))
+    # What isn't known to be of low rank is dense.
+    A = se.TensorSymbol("A", n, k)
+    H = se.hessian((A.T @ y) @ (A.T @ y) + (y**4).sum(), y)
+    found = se.lambdify([A, y], H, structured=True)(np.ones((3, 2)), np.ones(3))
+    assert isinstance(found, np.ndarray)
+
+
 # --- random blocks --------------------------------------------------------------------------------
 
 
 def random_block(random, numbers, row, column, is_diagonal):
     """Return a block of two variables, and the same as a matrix."""
+    if is_diagonal and random.random() < 0.3:
+        block, matrix = random_block(random, numbers, row, column, is_diagonal)
+        factors = [numbers.normal(size=(*row, *rank)) / 2 for rank in [(), (), (2,), (2,)]]
+        for left, right in (factors[:2], factors[2:]):
+            parts = [own.reshape(len(matrix), -1 if own.size else 1) for own in (left, right)]
+            matrix = matrix + parts[0] @ parts[1].T
+        if isinstance(block, tuple):
+            return (block[0], *block[1:], *factors), matrix
+        return (block, *factors), matrix
     sizes = int(np.prod(row)), int(np.prod(column))
     kind = random.choice(["zero", "dense", "sparse", "compressed"])
     if is_diagonal and random.random() < 0.7:

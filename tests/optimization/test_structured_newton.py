@@ -122,6 +122,18 @@ def test_groups_with_a_robust_loss():
     np.testing.assert_allclose(found.value, other.value, rtol=1e-8)
 
 
+def test_a_hessian_plus_one_of_low_rank():
+    x = se.TensorSymbol("x", m)
+    data = np.random.default_rng(0).normal(size=3000)
+    problem = se.Problem(se.logsumexp(x + t) + (x**4).sum() + x @ x, x)
+    found = problem.solve({t: data})
+    assert (found.method, found.success) == ("newton", True)
+    weights = np.exp(found[x] + data)
+    np.testing.assert_allclose(
+        weights / weights.sum() + 4 * found[x] ** 3 + 2 * found[x], 0, atol=1e-8
+    )
+
+
 @pytest.mark.parametrize("method", ["newton", "auto"])
 def test_dense_hessians(method):
     A, x = se.TensorSymbol("A", m, n), se.TensorSymbol("x", n)
