@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import ShapeError, UnsupportedError, sparse
+from ..core import ShapeError, UnsupportedError, sparse, tuning
 from .compressed_arrays import CompressedArray
 from .schur_complements import (
     Block,
@@ -139,23 +139,66 @@ class BlockArray:
 
         ShapeError : b hasn't an entry or a row for each row
         UnsupportedError : rows and columns stand for other arrays
-        LinAlgError : the matrix, or a diagonal block that is eliminated, is singular
+        LinAlgError : the matrix, or a diagonal block that is eliminated, is singular, or so nearly
+            that x is no solution
         """
         self._check_square("solve")
         right = self._columns_of("solve", b, self.rows)
+        return self._solved(right).reshape(np.shape(b))
+
+    def _solved(self, right: np.ndarray) -> np.ndarray:
+        """Solve for columns, and refine the solution where the elimination of nearly singular
+        blocks has lost digits."""
+        solution = self._eliminated(right)
+        if not self._elimination.groups:
+            return solution
+        for _ in range(tuning.MAX_REFINEMENTS):
+            if not self._backward_error(solution, right) > tuning.REFINED_ERROR:
+                return solution
+            solution = solution + self._eliminated(right - self.matvec(solution))
+        self._check_error(solution, right)
+        return solution
+
+    def _check_error(self, solution: np.ndarray, right: np.ndarray) -> None:
+        """Raise LinAlgError where rounding has made a solution another one."""
+        if self._backward_error(solution, right) > tuning.MAX_BACKWARD_ERROR:
+            raise np.linalg.LinAlgError(
+                "the diagonal blocks that are eliminated are nearly singular, and the result is "
+                "lost in rounding; use the whole matrix, to_dense() or to_scipy()"
+            )
+
+    def _backward_error(self, solution: np.ndarray, right: np.ndarray) -> float:
+        """Return by how much the entries have to change for a solution to be exact, relative to the
+        largest ones."""
+        sizes = np.abs(solution).max(initial=0), np.abs(right).max(initial=0)
+        scale = self._largest * sizes[0] + sizes[1]
+        return float(np.abs(right - self.matvec(solution)).max(initial=0) / scale) if scale else 0.0
+
+    def _eliminated(self, right: np.ndarray) -> np.ndarray:
+        """Solve for columns by the elimination alone."""
         added = sum([prod(own) for own in self._elimination.shapes[len(self.rows) :]])
         zeros = np.zeros((added, right.shape[1]), right.dtype)
-        solution = self._elimination.solve(np.concatenate([right, zeros]))
-        return solution[: len(right)].reshape(np.shape(b))
+        return self._elimination.solve(np.concatenate([right, zeros]))[: len(right)]
+
+    @cached_property
+    def _largest(self) -> float:
+        """The largest entry of what blocks are made of."""
+        parts = [own for line in self.blocks for block in line for own in _arrays(block)]
+        return max([float(np.abs(own).max(initial=0)) for own in parts], default=0.0)
 
     def logdet(self) -> float:
         """Return the logarithm of the absolute value of the determinant.
 
         Raises UnsupportedError where rows and columns stand for other arrays, LinAlgError where a
-        diagonal block that is eliminated is singular.
+        diagonal block that is eliminated is singular, or nearly so.
         """
         self._check_square("logdet")
-        return self._elimination.logdet()
+        found = self._elimination.logdet()
+        if self._elimination.groups and np.isfinite(found):
+            # Unlike a solution it can't be refined.
+            probe = np.random.default_rng(0).normal(size=(self.shape[0], 1))
+            self._check_error(self._eliminated(probe), probe)
+        return found
 
     def __repr__(self) -> str:
         lines = ["  ".join([_kind_of(own) for own in line]) for line in self.blocks]

@@ -411,6 +411,11 @@ MAX_FILLED_BLOCKS = 2
 # Diagonals up to which a sparse system is solved as a band. Measured for 100,000 unknowns: a third
 # of the time of sparse factors at 7, half of it at 61.
 MAX_BANDWIDTH = 64
+# Corrections of a solution by elimination; the backward error that needs none, and the largest one
+# after them.
+MAX_REFINEMENTS = 3
+REFINED_ERROR = 1e-13
+MAX_BACKWARD_ERROR = 1e-10
 # Rows of the small matrices that a block consists of which a Schur complement eliminates.
 MAX_ELIMINATED_BLOCK = 64
 # Unknowns up to which Hessians are matrices; beyond, methods get products with them.

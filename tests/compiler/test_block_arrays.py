@@ -299,6 +299,48 @@ def test_singular_blocks():
         BlockArray([[ring]], [(600,)], [(600,)]).solve(np.ones(600))
 
 
+def value_or_error(call):
+    """Return what is computed, or the LinAlgError."""
+    try:
+        return call()
+    except np.linalg.LinAlgError as error:
+        return error
+
+
+@pytest.mark.parametrize("small", [1e-17, 1e-14, 1e-12, 1e-9, 1e-6])
+def test_nearly_singular_blocks_of_regular_matrices(small):
+    """The elimination of a block with such a pivot loses digits, or all."""
+    numbers = np.random.default_rng(0)
+    core = np.array([[1.0, 1, 0], [1, 1 + small, 0], [0, 0, 2]])
+    beside, corner = numbers.normal(size=(9, 4)), numbers.normal(size=(4, 4))
+    dense = np.block([[np.kron(np.eye(3), core), beside], [beside.T, corner]])
+    assert np.linalg.cond(dense) < 1e3
+    kinds = [
+        block_arrays.CompressedArray(core, "ab->iaib", (3, 3, 3, 3)),
+        scipy.sparse.csr_array(np.kron(np.eye(3), core)),
+    ]
+    for block in kinds:
+        found = BlockArray([[block, beside], [beside.T, corner]], [(3, 3), (4,)], [(3, 3), (4,)])
+        results = [value_or_error(lambda own=found: own.solve(np.ones(13)))]
+        results.append(value_or_error(found.logdet))
+        exact = np.linalg.solve(dense, np.ones(13)), np.linalg.slogdet(dense)[1]
+        for value, expected in zip(results, exact, strict=True):
+            if isinstance(value, np.linalg.LinAlgError):
+                assert "singular" in str(value)
+                assert small < 1e-6
+            else:
+                np.testing.assert_allclose(value, expected, atol=1e-6)
+
+
+def test_blocks_of_many_scales():
+    scales = 10.0 ** np.arange(-12, 12)
+    block = block_arrays.CompressedArray(scales, "a->aa", (24, 24))
+    border = np.sqrt(scales)[:, None] / 10
+    found = BlockArray([[block, border], [border.T, np.eye(1) * 5]], [(24,), ()], [(24,), ()])
+    x = found.solve(np.ones(25))
+    np.testing.assert_allclose(found.matvec(x), 1, rtol=1e-6)
+
+
 def test_what_isn_t_finite_is_no_singular_block():
     found = BlockArray([[scipy.sparse.eye_array(3, format="csr")]], [(3,)], [(3,)])
     assert np.isnan(found.solve([1.0, np.nan, 2.0])).sum() == 1
