@@ -32,7 +32,7 @@ from ..passes.batching import batched
 from ..passes.splitting import split_elementwise
 from ..passes.traces import with_traces
 from ..runtime.shared_helpers import STABLE_FUNCTIONS, shared
-from ..runtime.sources import helpers
+from ..runtime.sources import Helper, helpers
 from .base import Backend
 from .scalars import NumberNames, scalar_code
 from .spelling import (
@@ -319,7 +319,8 @@ class NumpyBackend(Backend):
             *("correlate", "newton_root", *STABLE_FUNCTIONS),
         ),
         **helpers(".numpy_arrays", "assembled", "diagonal_in", "add_transposed", "weighted_gram"),
-        **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "softplus"),
+        **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "softplus", "gamma_rise"),
+        "gamma_rise_by_series": Helper(".special_functions", "gamma_rise"),
         **helpers(
             ".numpy_arrays",
             *("by_rows", "windows", "scatter", "spectrum", "from_spectrum", "one_hot"),

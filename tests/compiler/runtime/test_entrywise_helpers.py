@@ -182,6 +182,12 @@ def test_derivatives_of_langevins_function(order):
     assert_allclose(at_0, [{1: 1 / 3, 3: -2 / 15}.get(order, 0.0)], atol=1e-15)
 
 
+def _difference(order, x):
+    """The difference that a rise by an eighth is, in doubles."""
+    function = special.gammaln if order < 0 else lambda v: special.polygamma(order, v)
+    return function(x + x / 8) - function(x)
+
+
 @pytest.mark.parametrize("order", [-1, 0, 1, 2])
 def test_differences_of_gamma_functions(order):
     x, k = np.array([0.5, 3.0, 1e6, 1e12]), np.array([2.0, 1e-3, 1.0, 3.0])
@@ -195,6 +201,15 @@ def test_differences_of_gamma_functions(order):
     expected = [exact(*pair) for pair in zip(x, k, strict=True)]
     found = raw("special_functions.gamma_rise")(order, x, k, np.nan)
     assert_allclose(found, expected, rtol=1e-13)
+    assert_allclose(raw("numpy_functions.gamma_rise")(order, x, k, np.nan), expected, rtol=1e-13)
+    # The difference is taken where it loses few digits.
+    assert raw("numpy_functions.gamma_rise")(order, np.array([2.0, 80.0]), 10.0, 7.0) == 7
+    wide = np.array([0.5, 1.5, 3.0, 80.0, 1e12])
+    assert_allclose(
+        raw("numpy_functions.gamma_rise")(order, wide, wide / 8, _difference(order, wide)),
+        raw("special_functions.gamma_rise")(order, wide, wide / 8, np.nan),
+        rtol=2e-13,
+    )
     # On the left of 0 the difference is taken as it is given.
     assert raw("special_functions.gamma_rise")(order, np.array([-0.5]), 1.0, 7.0) == 7
 
