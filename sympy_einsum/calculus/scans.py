@@ -7,10 +7,10 @@ of the values,
     λ_t = (∂f/∂c)' λ_(t+1) + (∂g/∂c)' ȳ_t,    x̄_t = (∂f/∂x)' λ_(t+1) + (∂g/∂x)' ȳ_t,
     w̄ = Σ_t (∂f/∂w)' λ_(t+1) + (∂g/∂w)' ȳ_t.
 
-From the loop forward the adjoint loop reads carries, and the results of functions and
-contractions that it would compute again; and other results instead of carries, if these have as
-many entries. Sums over the steps w̄ are products of all steps at once where their factors are
-smaller than the terms.
+The adjoint loop reads stored values of the forward loop: carries, and results of functions and
+contractions that it would recompute otherwise; it reads other results instead of carries if these
+have no more entries. Sums over the steps w̄ are products of all steps at once where their factors
+are smaller than the terms.
 
 References
 ==========
@@ -128,7 +128,7 @@ def _without_scalars(tensor: Operand) -> tuple[Expr, Operand]:
 
 
 class _Adjoint:
-    """The adjoint loop in the making: the symbols of its step and what they stand for."""
+    """Builds the adjoint loop: holds the symbols of its step and their values."""
 
     def __init__(self, loop: Recurrence, outer: Shape):
         self.loop = loop
@@ -146,15 +146,15 @@ class _Adjoint:
         return symbol
 
     def with_stored(self, pulled: Sequence[Operand]) -> list[Operand]:
-        """Replace what the loop forward knows in expressions of the step back by inputs: next
-        values of carries, and what costs more than to be read."""
+        """Replace values of the forward loop, in expressions of the adjoint step, by inputs: next
+        values of carries, and results that cost more to compute than to read."""
         loop, level = self.loop, self.loop.level
         varying = loop.parameters[: len(loop.carries) + len(loop.inputs)]
         steps: set[Basic] = {*varying, loop.index}
         after = {
             carry.new: BoundTensor("after", k, level, shape_of(carry.new))
             for k, carry in enumerate(loop.carries)
-            if _is_dear(carry.new) and not loop.recomputes
+            if _is_costly(carry.new) and not loop.recomputes
         }
         pulled = replace_nodes(pulled, after)
         changing = {*depending(pulled, {*steps, *after.values()})}
@@ -164,7 +164,7 @@ class _Adjoint:
         def below(node: Basic) -> Sequence[Basic]:
             if node not in changing:
                 return ()
-            is_read = _is_dear(node) and not loop.recomputes and self._keeps_its_shape(node)
+            is_read = _is_costly(node) and not loop.recomputes and self._keeps_its_shape(node)
             if node not in backward and is_read:
                 if node not in stored:
                     stored[node] = BoundTensor("stored", len(stored), level, shape_of(node))
@@ -174,7 +174,7 @@ class _Adjoint:
         for root in pulled:
             postorder([root], below)
         pulled = replace_nodes(pulled, stored)
-        # The loop forward knows the next values of carries as expressions.
+        # In the forward loop the next values of carries are expressions.
         known_forward = replace_nodes([*stored], {symbol: new for new, symbol in after.items()})
         read: dict[Basic, Operand] = {own.symbol: own.symbol for own in loop.carries}
         read |= {symbol: new for new, symbol in after.items()}
@@ -214,7 +214,7 @@ class _Adjoint:
     def cotangents(
         self, pulled: Mapping[Basic, Operand], ends: Mapping[int, Operand], active: Collection[int]
     ) -> dict[int, Operand]:
-        """Return the cotangents of operands, given the step back and the last adjoints."""
+        """Return the cotangents of operands, given the adjoint step and the final adjoints."""
         loop = self.loop
         adjoints = self._adjoints()
         carries: list[Carry] = []
@@ -273,8 +273,8 @@ def _read_instead(
     read: Collection[Basic],
     cotangents: Collection[Basic],
 ) -> list[Operand]:
-    """Return the results of the loop forward that the step back reads instead of some of the
-    values ``read``: they have no more entries, and needn't be computed again."""
+    """Return the results of the forward loop that the adjoint step reads instead of some of the
+    values ``read``, where they have no more entries than these."""
     changing = {*depending(pulled, read)}
     backward = {*depending(pulled, cotangents)}
     found: dict[Operand, None] = {}
@@ -297,7 +297,8 @@ def _read_instead(
 
 
 class _Term(NamedTuple):
-    """A product in a sum over steps: its factors, their labels, and which factors vary."""
+    """A product in a sum over steps: its factors, their labels, and the factors that depend on the
+    step."""
 
     operands: tuple[Operand, ...]
     subscripts: tuple[Sequence[int], ...]
@@ -413,7 +414,7 @@ def _active_parameters(loop: Recurrence, active: Iterable[int]) -> list[Basic]:
     return loop.changed_by([parameters[k] for k in sorted(active)])
 
 
-def _is_dear(node: Basic) -> bool:
+def _is_costly(node: Basic) -> bool:
     """Tell whether a node costs more to be computed than to be read: a function, or a contraction
     with a sum."""
     if isinstance(node, (TensorAdd, View)):

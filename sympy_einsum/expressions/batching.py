@@ -1,6 +1,6 @@
-"""Batches: the expression for one entry of some tensors as that for all entries at once.
+"""Vectorisation: from an expression for one entry of some tensors to that for all entries at once.
 
-Each type of node that has a batch has a rule that gives it one more first axis.
+Each type of node that can be batched has a rule, which gives it one more first axis.
 """
 
 from __future__ import annotations
@@ -86,12 +86,11 @@ def _batched(node: Operand, batched: Batches, length: Expr) -> Operand | None:
     if isinstance(node, TensorExpr) or not isinstance(node, Expr):  # also conditions
         return None
     body, operands = split_body(node)
-    return apply_body(body, [_spread(own, batched, (length,)) for own in operands])
+    return apply_body(body, [_broadcast(own, batched, (length,)) for own in operands])
 
 
-def _spread(node: Operand, batched: Batches, shape: Sequence[Expr]) -> Operand:
-    """Return an operand with the axes of a batch; what is the same everywhere is repeated, a number
-    stays one."""
+def _broadcast(node: Operand, batched: Batches, shape: Sequence[Expr]) -> Operand:
+    """Broadcast an operand to the shape of a batch; a number stays a number."""
     if node not in batched and not order_of(node):
         return node
     value = batched.get(node, node)
@@ -115,17 +114,17 @@ def batch_of_product(node: Einsum, batched: Batches, length: Expr) -> Operand:
 
 
 def _sum(node: TensorAdd, batched: Batches, length: Expr) -> Operand:
-    return total_of([_spread(own, batched, (length, *node.shape)) for own in node.operands])
+    return total_of([_broadcast(own, batched, (length, *node.shape)) for own in node.operands])
 
 
 def _entrywise(node: Elementwise, batched: Batches, length: Expr) -> Operand:
     shape = (length, *node.shape)
-    return apply_body(node.body, [_spread(own, batched, shape) for own in node.operands])
+    return apply_body(node.body, [_broadcast(own, batched, shape) for own in node.operands])
 
 
 def _of_stacks(node: StackFunction, batched: Batches, length: Expr) -> Operand:
     operands = [
-        _spread(own, batched, (length, *shape_of(own))) if order_of(own) else own
+        _broadcast(own, batched, (length, *shape_of(own))) if order_of(own) else own
         for own in node.operands
     ]
     return rebuild(node, tuple(operands))

@@ -1,4 +1,4 @@
-"""Batches: the expression for one example becomes the one for many."""
+"""Vectorisation over examples: from an expression for one to that for a batch of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from ..expressions import (
 )
 from .axes import moveaxis
 
-# Assumptions that a stack of tensors has with each of them.
+# Assumptions that hold for a stack of tensors if they hold for each of them.
 _OF_ENTRIES = ("positive", "nonnegative")
 
 

@@ -1,4 +1,4 @@
-"""The positions of the entries of a product that may differ from 0."""
+"""The positions of the structural nonzeros of a product."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .labelled_terms import Labelled, Labels, Merged, split_factor
 
 @dataclass(frozen=True)
 class AffinePlace:
-    """The positions (start + Σ step·i) // divisor % modulus, without a modulus of 0."""
+    """The positions (start + Σ step·i) // divisor % modulus; a modulus of 0 means none."""
 
     start: Expr
     steps: tuple[tuple[Expr, Place], ...]
@@ -40,7 +40,7 @@ Place: TypeAlias = "int | AffinePlace | GatheredPlace"
 
 @dataclass(frozen=True)
 class InverseSlice:
-    """The inverse of a slice of neighbours: its index by the position, where this is in it."""
+    """The inverse of a contiguous slice: the index in the slice of a position that lies in it."""
 
     slice: Selection
 
@@ -55,7 +55,8 @@ class InverseSlice:
         return (self.slice.step,)
 
     def above(self, position: Place) -> list[tuple[Place, Expr, Place]]:
-        """Return the conditions on positions; all are in a reversal."""
+        """Return the conditions that a position lies in the slice; none for a reversal, which has
+        all positions."""
         start, end = self.slice.start, self.slice.start + self.slice.step * (self.slice.count - 1)
         low, high = (start, end) if self.slice.step is S.One else (end, start)
         if self.slice.is_flip:
@@ -66,7 +67,8 @@ class InverseSlice:
 
 # A selector and the labels of its axes, of which it determines the last.
 Selector: TypeAlias = "tuple[TensorExpr | InverseSlice, Labels]"
-# What determines the position that a label stands for: a selector with its labels, or a reshape.
+# What determines the position that a label stands for: a selector with its labels, or the axes from
+# which a reshape made it.
 Source: TypeAlias = "Selector | Merged"
 
 
@@ -82,7 +84,7 @@ class EntryPositions:
 
     sources : what determines the positions of labels
     kept : the labels that are axes of entries
-    is_sparse : whether not all entries of the tensor may differ from 0
+    is_sparse : whether some entries of the tensor are 0 by its structure
     """
 
     def __init__(self, term: Labelled):
@@ -141,8 +143,8 @@ class EntryPositions:
         return axes is not None and {*axes} <= {*self.kept}
 
     def _choose(self) -> list[int] | None:
-        """Choose selectors that determine positions; returns the axes of entries that those of the
-        output depend on."""
+        """Choose selectors that determine positions; return the axes of entries on which the
+        positions along the axes of the output depend."""
         while True:
             axes = self._axes(self.term.output)
             if axes is None:
@@ -189,9 +191,9 @@ class EntryPositions:
         return 0 if label in self.kept else 1 + (not self.sources.keys() >= {*others})
 
     def _pays(self, new: Collection[int], group: Mapping[int, Selector]) -> bool:
-        """Tell whether labels, as axes of entries, are better than those that are determined by
-        them: fewer, or shorter by far, or for slices, or where one depends on an axis of entries
-        too."""
+        """Tell whether new labels are better axes of entries than those of a group that they
+        determine: if they are fewer or have half of the entries; not more entries suffice for
+        slices, and where a selector also depends on an axis that is kept."""
         if len(new) < len(group):
             return True
         before, after = [
@@ -204,16 +206,16 @@ class EntryPositions:
         return after <= before if is_short or reaches else 2 * after <= before
 
     def _nominal(self, label: int) -> Expr:
-        """Return the number that the length of a label counts as: of the entries of a window, or of
-        the neighbours of an entry, there are few."""
+        """Return the number that the length of a label counts as; inner axes of selectors, along
+        windows or neighbours, count as short."""
         is_inner = any(label in labels[1:-1] for _, labels in self.selectors)
         symbolic = tuning.NOMINAL_WINDOW if is_inner else tuning.NOMINAL_LENGTH
         length = self.term.lengths[label]
         return length.xreplace(dict.fromkeys(length.free_symbols, Integer(symbolic)))
 
     def _needs_merged(self) -> bool:
-        """Drop the factors that positions stand for; tells whether the rest has an axis that a
-        reshape made."""
+        """Drop the selectors that positions replace; return whether another factor has an axis that
+        a reshape made."""
         self.rest = list(self.factors)
         placed = [source for source in self.sources.values() if not isinstance(source, Merged)]
         is_changed = True

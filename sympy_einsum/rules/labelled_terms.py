@@ -22,7 +22,7 @@ from ..expressions import (
     unite,
 )
 
-# Factors that say where entries are.
+# Selectors and masks: factors that determine which entries are 0.
 PATTERNS = (Positions, OneHot, Triangle)
 # Labels of axes.
 Labels: TypeAlias = tuple[int, ...]
@@ -32,7 +32,8 @@ Factor: TypeAlias = tuple[Operand, Labels]
 
 @dataclass(frozen=True)
 class Merged:
-    """An axis that a reshape made: its position by those of other labels."""
+    """An axis that a reshape made, with the position Σ step·i // divisor % modulus by the positions
+    of other labels; a modulus of 0 means none."""
 
     steps: tuple[tuple[Expr, int], ...]
     divisor: Expr
@@ -45,16 +46,16 @@ class Merged:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it stands for all entries of the axes that it was merged from."""
+        """Whether it is all of the axes that it was merged from, without another split."""
         return self.divisor is S.One and self.modulus is S.Zero
 
     def renamed_as(self, other: Merged) -> Merged | None:
-        """Return the same by the labels of another; None if that has not as many."""
+        """Return the axis in terms of the labels of another; None if their numbers differ."""
         names = dict(zip(self.labels, other.labels, strict=False))
         return self.renamed(names) if len(self.steps) == len(other.steps) else None
 
     def renamed(self, names: Mapping[int, int]) -> Merged:
-        """Return the same by other labels."""
+        """Return the axis in terms of other labels."""
         return replace(self, steps=tuple([(step, names[i]) for step, i in self.steps]))
 
 
@@ -77,8 +78,8 @@ class Labelled:
         return any(are_disjoint(*pair) for own in slices.values() for pair in combinations(own, 2))
 
     def with_slices_taken(self) -> Labelled:
-        """Return the same with slices of dense factors in place of these, and each other slice
-        once, since it has zeros and ones."""
+        """Apply slices to dense factors, and drop repetitions of the other slices, whose entries
+        are zeros and ones."""
         factors, lengths = list(self.factors), dict(self.lengths)
         used = {
             *self.output,
@@ -106,7 +107,7 @@ class Labelled:
         return replace(self, factors=tuple(factors), lengths=lengths)
 
     def renamed(self, names: Mapping[int, int]) -> Labelled:
-        """Return the same with other labels."""
+        """Return the product with other labels."""
         return Labelled(
             tuple([(tensor, tuple([names[i] for i in own])) for tensor, own in self.factors]),
             tuple([names[i] for i in self.output]),

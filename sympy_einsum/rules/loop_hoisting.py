@@ -1,5 +1,5 @@
-"""Hoist out of loops: compute for all steps at once the parts of a step that depend on inputs
-alone, before the loop, and sums of values that are stored, behind it."""
+"""Loop distribution: compute parts of a step that depend on inputs alone for all steps at once,
+before the loop, and sums of stored values after it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def hoist_inputs(exprs: Sequence[Operand]) -> list[Operand]:
 
 
 def _hoisted(loop: Recurrence) -> Recurrence:
-    """Return a loop whose step computes little from inputs alone."""
+    """Return the loop without parts of its step that depend on inputs alone."""
     entries = loop.stacks
     if not entries:
         return loop
@@ -112,7 +112,8 @@ def _part_of_inputs(
     on_carries: Collection[Basic],
     entries: Collection[Basic],
 ) -> Operand | None:
-    """Return the part of a sum that no carry changes, if some of it has to be computed."""
+    """Return the sum of those terms of a sum that depend on no carry; None if there are fewer than
+    two, or if each is an invariant or an input as it stands."""
     if not isinstance(node, TensorAdd):
         return None
     part = [own for own in node.operands if own not in on_carries]

@@ -86,7 +86,7 @@ def sparse_terms(tensor: Operand) -> tuple[list[SparseTerm], list[Operand]]:
 
 
 def _narrowed(entries: Operand, lengths: Shape) -> Operand:
-    """Return entries with axes of length 1 where they don't depend on these."""
+    """Shorten the axes on which entries don't depend to length 1."""
     kept = varying_axes([entries]) if is_tensor(entries) else []
     if not is_tensor(entries) or len(kept) == entries.order:
         return entries
@@ -117,7 +117,7 @@ class _Terms:
         return [(part, self._terms(part)) for part in own]
 
     def _parts(self, node: Operand) -> list[Operand]:
-        """Return the operands of a tensor that are split into terms themselves."""
+        """Return the operands of a tensor that are split into terms as well."""
         if isinstance(node, (TensorAdd, Reshape)):
             parts = node.operands
         elif isinstance(node, Einsum):
