@@ -78,11 +78,6 @@ class Functions:
         return lambdify(self.arguments, [self.residual, *jacobian(self.residual, self.variables)])
 
     @once
-    def residual_function(self) -> Callable[..., Any]:
-        """The residual."""
-        return lambdify(self.arguments, self.residual)
-
-    @once
     def jacobian(self) -> Blocks:
         """The Jacobian of the residuals, in blocks."""
         assert self.residuals is not None
@@ -381,13 +376,6 @@ class Instance:
         return self._array(
             (self.packing.size,), lambda: self._vector(self._call(function, vector, *parts))
         )
-
-    def residual_alone(self, vector: np.ndarray) -> np.ndarray:
-        """Return the residual without its Jacobian, if that is sparse."""
-        if not self.has_sparse_jacobian:
-            return self.residual(vector)[0]
-        function, count = self.functions.residual_function, self.residual_size
-        return self._array((count,), lambda: np.ravel(self._call(function, vector)).astype(float))
 
     def residual(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the residual and its Jacobian."""

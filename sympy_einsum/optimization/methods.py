@@ -33,12 +33,13 @@ def names_for(instance: Instance) -> list[str]:
     bounded = instance.bounds.are_some
     is_small = size <= tuning.MAX_DENSE_HESSIAN
     entries = instance.residual_size * size
-    has_jacobian = entries <= tuning.MAX_JACOBIAN or instance.has_sparse_jacobian
+    is_dense = bounded or not instance.has_sparse_jacobian
+    most = tuning.MAX_BOUNDED_JACOBIAN if bounded else tuning.MAX_JACOBIAN
+    has_jacobian = entries <= most or not is_dense
     if functions.residual is not None and not instance.general and has_jacobian:
-        is_dense = not instance.has_sparse_jacobian
         if functions.has_linear_residual and is_dense and (is_small or not bounded):
             return ["lsq-linear"] if bounded else ["lstsq"]
-        return ["least-squares", "trust-constr"] if bounded else ["least-squares", "L-BFGS-B"]
+        return ["least-squares", "L-BFGS-B", "trust-constr"][: 3 if bounded else 2]
     if functions.is_linear and not instance.curved and (instance.general or bounded):
         return ["linprog"]
     if instance.general:
@@ -290,8 +291,7 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
     fewer equations than unknowns, by one of trust regions."""
     evaluations = 0
     bounds = instance.bounds
-    is_sparse = instance.has_sparse_jacobian
-    if is_sparse and not bounds.are_some:
+    if instance.has_sparse_jacobian and not bounds.are_some:
         model = squares_model(instance)
         damping = tuning.FIRST_DAMPING
         return minimize_by_model(instance, start, tolerance, record, model, damping)
@@ -306,19 +306,17 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
         nonlocal evaluations
         evaluations += 1
         record(whole(part))
-        if is_sparse:
-            return instance.sparse_jacobian(whole(part))[:, loose]
         return instance.residual(whole(part))[1][:, loose]
 
     is_tall = instance.residual_size >= len(start)
     found = optimize.least_squares(
-        lambda part: instance.residual_alone(whole(part)),
+        lambda part: instance.residual(whole(part))[0],
         start[loose],
         rows,
         (bounds.lower[loose], bounds.upper[loose]),
         method="lm" if is_tall and not bounds.are_some else "trf",
         **dict.fromkeys(("ftol", "xtol", "gtol"), _least(tolerance)),
-        max_nfev=tuning.MAX_SOLVER_ITERATIONS,
+        max_nfev=tuning.MAX_BOUNDED_FITS if bounds.are_some else tuning.MAX_SOLVER_ITERATIONS,
     )
     return Outcome(whole(found.x), bool(found.success), str(found.message), evaluations)
 

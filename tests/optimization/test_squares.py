@@ -59,3 +59,17 @@ def test_sums_of_squares(objective):
 )
 def test_others(objective):
     assert residuals_of(objective) is None
+
+
+def test_bounded_factorizations_end_soon():
+    """Trust regions take thousands of steps where many bounds are active."""
+    k = sp.Symbol("k", integer=True, positive=True)
+    T, U, V = se.TensorSymbol("T", m, n), se.TensorSymbol("U", m, k), se.TensorSymbol("V", n, k)
+    problem = se.Problem(((T - U @ V.T) ** 2).sum(), [U, V], [U >= 0, V >= 0])
+    rng = np.random.default_rng(0)
+    for rows, columns in ((9, 7), (40, 30)):
+        values = {T: rng.uniform(size=(rows, columns))}
+        start = {U: rng.uniform(size=(rows, 4)), V: rng.uniform(size=(columns, 4))}
+        found = problem.solve(values, start)
+        assert found.success
+        assert found.iterations < 1000

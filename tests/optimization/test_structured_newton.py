@@ -41,9 +41,8 @@ def test_sparse_jacobians_give_the_same_optimum(sizes, always_sparse):
     problem = se.Problem.least_squares([CURVES, 0.01 * a, 0.01 * b], [a, b, c])
     instance, vector = problem._prepared(data, start)
     assert instance.has_sparse_jacobian
-    value, rows = instance.residual(vector)
+    _, rows = instance.residual(vector)
     np.testing.assert_allclose(instance.sparse_jacobian(vector).toarray(), rows, atol=1e-12)
-    np.testing.assert_allclose(instance.residual_alone(vector), value)
     found = problem.solve(data, start)
     assert (found.method, found.success) == ("least-squares", True)
     assert found.iterations < 30
