@@ -454,6 +454,8 @@ OPTIMAL = 100
 NEARLY_OPTIMAL = 10_000
 # Relative distance from a bound on which the gradient isn't finite.
 POLE_MARGIN = 1e-9
+# Part of an affine equation beside those before, up to which it follows from them.
+REDUNDANT_ROW = 1e-10
 # Augmented Lagrangians that are minimised one after the other.
 MAX_PENALTIES = 30
 # Saddle points that are left one after the other, and the relative length of the step.

@@ -104,7 +104,8 @@ def minimize_arguments(instance: Instance, start: np.ndarray) -> dict[str, Any]:
         gaps, rows = instance.constraints(zero, instance.affine)
         count = len(gaps)
         lower = np.where(equations[:count], -gaps, -np.inf)
-        constraints.append(optimize.LinearConstraint(rows, lower, -gaps))
+        kept = ~_redundant(rows, gaps, equations[:count]) if small else slice(None)
+        constraints.append(optimize.LinearConstraint(rows[kept], lower[kept], -gaps[kept]))
     if instance.curved:
         lower = np.where(equations[count:], 0, -np.inf)
         constraints.append(
@@ -124,6 +125,22 @@ def minimize_arguments(instance: Instance, start: np.ndarray) -> dict[str, Any]:
         "bounds": optimize.Bounds(bounds.lower, bounds.upper) if bounds.are_some else None,
         "constraints": constraints,
     }
+
+
+def _redundant(rows: np.ndarray, gaps: np.ndarray, equations: np.ndarray) -> np.ndarray:
+    """Return which affine equations follow from those before, as the last of the row and column
+    sums of a matrix does: with them SciPy's systems are singular. Contradictions stay."""
+    found = np.zeros(len(rows), bool)
+    basis = np.zeros((0, rows.shape[1] + 1))
+    for k in np.flatnonzero(equations):
+        row = np.append(rows[k], gaps[k])
+        rest = row - basis.T @ (basis @ row)
+        rest -= basis.T @ (basis @ rest)
+        size = np.linalg.norm(rest)
+        found[k] = size <= tuning.REDUNDANT_ROW * np.linalg.norm(row)
+        if not found[k]:
+            basis = np.vstack([basis, rest / size])
+    return found
 
 
 def _constraint_hessian(instance: Instance, small: bool) -> Callable[..., Any]:

@@ -1002,3 +1002,31 @@ def test_scipy_is_loaded_when_it_is_needed():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["False", "True"]
+
+
+def test_equations_that_follow_from_others():
+    """The sums of rows and of columns have one total."""
+    cost, plan = se.TensorSymbol("cost", m, n), se.TensorSymbol("plan", m, n)
+    given, wanted = se.TensorSymbol("given", m), se.TensorSymbol("wanted", n)
+    sums = [sp.Eq(plan.sum(axis=1), given), sp.Eq(plan.sum(axis=0), wanted)]
+    objective = (cost * plan).sum() + (plan * se.log(plan)).sum() / 20
+    problem = se.Problem(objective, plan, [*sums, plan >= 0])
+    costs = np.random.default_rng(0).uniform(size=(5, 7))
+    values = {cost: costs, given: np.ones(5) / 5, wanted: np.ones(7) / 7}
+    found = problem.solve(values)
+    assert (found.success, found.method) == (True, "SLSQP")
+    # Sinkhorn's iterations.
+    kernel, left, right = np.exp(-20 * costs), np.ones(5), np.ones(7)
+    for _ in range(5000):
+        left = values[given] / (kernel @ right)
+        right = values[wanted] / (kernel.T @ left)
+    np.testing.assert_allclose(found[plan], left[:, None] * kernel * right, atol=1e-7)
+
+
+def test_equations_that_contradict_others():
+    total = x.sum()
+    found = se.Problem(x @ x, x, [sp.Eq(total, 1), sp.Eq(2 * total, 2), sp.Eq(total, 3)]).solve(
+        {n: 2}
+    )
+    assert not found.success
+    assert "is violated" in found.message
