@@ -130,7 +130,8 @@ class Compilation:
             self.exprs = exprs
         else:
             if self.backend.loops and not self.backend.is_complex:
-                exprs = [*roll_up(exprs, fuses=self.backend.loops != "written")]
+                fuses, keeps = self.backend.loops != "written", not self.backend.is_compiled
+                exprs = [*roll_up(exprs, fuses=fuses, keeps_integers=keeps)]
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
         # Those for arrays of doubles are shared.

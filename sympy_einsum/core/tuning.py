@@ -217,6 +217,11 @@ MAX_DERIVATION_ROWS = 100
 MAX_TRIED_SUMS = 4
 # Ratio below which the rest of a floating-point multiple counts as 0.
 FLOAT_ROUNDING = 1e-13
+# Ratio to a sum's largest factor up to which those of two sums that it consists of may be: what
+# cancels in x + v/10 cancelled in the steps that were written.
+MAX_CANCELLED = 3
+# Terms left of a sum without a multiple of another one for which those of two are tried too.
+MAX_ADDED_TERMS = 2
 # Terms of a sum that isn't a running total, and levels of nodes computed for one term of it.
 # Measured: neither is faster, but a running total keeps one term in memory at a time.
 MAX_SUMMANDS = 16

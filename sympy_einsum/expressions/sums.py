@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import heappop, heappush
 
 from sympy import Add, Expr, S
 
@@ -73,14 +74,22 @@ def tensor_sum(terms: Sequence[Operand]) -> Operand:
     return _collect_terms(S.One, terms)
 
 
-def _broadcast_sum(tensor: Operand) -> TensorAdd | None:
-    """Return the sum that a tensor repeats along axes; None for other tensors."""
-    if not isinstance(tensor, View) or len(tensor.operands) != 1:
-        return None
-    core = tensor.core
-    if not isinstance(core, TensorAdd) or len(varying_axes([tensor])) == tensor.order:
-        return None
-    return core
+def _inside(tensor: Operand) -> Sequence[Operand]:
+    """Return the terms of a sum, also of one that is repeated along axes, unless it is long; none
+    for other tensors."""
+    total: Operand | None = tensor
+    if isinstance(tensor, View):
+        total = tensor.core if len(tensor.operands) == 1 else None
+    if not isinstance(total, TensorAdd) or len(total.operands) > tuning.MAX_FLATTENED_TERMS:
+        return ()
+    if total is tensor:
+        return total.operands
+    if len(varying_axes([tensor])) == tensor.order:
+        return ()
+    subscripts, output, lengths = tensor.data
+    return [
+        contract((own,), subscripts, output, dict(enumerate(lengths))) for own in total.operands
+    ]
 
 
 def sum_of_multiples(parts: Sequence[tuple[Expr, TensorExpr]]) -> TensorExpr:
@@ -130,18 +139,23 @@ def _collect_terms(factor: Expr, terms: Sequence[Operand]) -> Operand:
     collected: dict[Operand, Expr] = {}
     unchanged: dict[Operand, Operand] = {}
     pending = [(factor, term) for term in reversed(terms)]
-    while pending:
+    # Sums that contain others are opened before these, each once.
+    sums: dict[Operand, Expr] = {}
+    deepest: list[tuple[int, int, Operand, Sequence[Operand]]] = []
+    while pending or deepest:
+        if not pending:
+            *_, core, inside = heappop(deepest)
+            coefficient = sums.pop(core)
+            pending.extend((coefficient, own) for own in reversed(inside))
+            continue
         outer, term = pending.pop()
         coefficient, core = split_coefficient(term)
         coefficient = coefficient if outer is S.One else outer * coefficient
-        repeated = _broadcast_sum(core)
-        total = core if repeated is None else repeated
-        if isinstance(total, TensorAdd) and len(total.operands) <= tuning.MAX_FLATTENED_TERMS:
-            inside: Sequence[Operand] = total.operands
-            if repeated is not None:
-                lengths = dict(enumerate(core.lengths))
-                inside = [contract((o,), core.subscripts, core.output, lengths) for o in inside]
-            pending.extend((coefficient, inner) for inner in reversed(inside))
+        if core in sums:
+            sums[core] += coefficient
+        elif inside := _inside(core):
+            sums[core] = coefficient
+            heappush(deepest, (-core._depth, core._digest, core, inside))
         elif core in collected:
             collected[core] += coefficient
             unchanged.pop(core, None)

@@ -8,18 +8,28 @@ derivative: T steps would take T^2 additions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, combinations, islice
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Float, Integer, Rational
+from sympy import Basic, Expr, Float, Integer, Rational, S
 
 from ..analysis import is_symmetric
 from ..contraction_order import combination_cost
 from ..core import children, postorder, transform, tuning
-from ..expressions import Ones, Operand, TensorAdd, rebuild, split_coefficient, sum_of_multiples
+from ..expressions import (
+    Ones,
+    Operand,
+    Operands,
+    TensorAdd,
+    TensorExpr,
+    View,
+    rebuild,
+    split_coefficient,
+    sum_of_multiples,
+)
 
 # Whole numbers are Python's: sums of many terms have hardly any others.
 Number: TypeAlias = int | Fraction | float
@@ -27,17 +37,17 @@ Terms: TypeAlias = dict[Operand, Number]
 
 
 class _Part(NamedTuple):
-    """A multiple of a sum, and what is left of its terms in another one without it."""
+    """Multiples of sums, and what is left of another one without them."""
 
-    factor: Number
-    total: TensorAdd
+    multiples: Sequence[tuple[Number, Operand]]
     left: Terms
 
 
 def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
     """Rewrite expressions so that sums stand as terms of longer ones, where that saves additions.
 
-    Nothing cancels that didn't before: no term of a part is larger than that of the sum.
+    Two sums at once are tried too, as in x + v/10 of long sums x and v. Little cancels that didn't
+    before: terms of a part are at most a few times as large as those of the sum.
 
     >>> import sympy_einsum as se
     >>> a, b, c, d = se.tensors("a b c d", 3)
@@ -48,7 +58,7 @@ def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
     sums = [node for node in postorder(exprs) if isinstance(node, TensorAdd)]
     if len(sums) < 2:
         return exprs
-    found = _parts(sums)
+    found = parts_of_sums(sums)
     if not found:
         return exprs
 
@@ -61,82 +71,193 @@ def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
             return sum_of_multiples(list(zip(numbers, new, strict=True)))
         if isinstance(node, TensorAdd) and new != node.operands:
             return sum_of_multiples([split_coefficient(own) for own in new])
-        return rebuild(node, new)
+        return rebuild_nested(node, new)
 
     return transform(exprs, visit, below)
 
 
-def _parts(sums: Sequence[TensorAdd]) -> dict[Operand, list[tuple[Expr, Operand]]]:
+def rebuild_nested(node: Basic, operands: Operands) -> Basic:
+    """Return a node with other operands, among whose terms sums stay sums."""
+    if isinstance(node, TensorAdd) and any(map(_is_nested, node.operands)):
+        return sum_of_multiples([split_coefficient(own) for own in operands])
+    if _is_nested(node) and isinstance(node, View) and isinstance(operands[-1], TensorAdd):
+        return sum_of_multiples([(node.coefficient, operands[-1])])
+    return rebuild(node, operands)
+
+
+def _is_nested(term: Basic) -> bool:
+    """Tell whether a term is a sum or a multiple of one."""
+    return isinstance(split_coefficient(term)[1], TensorAdd)
+
+
+def parts_of_sums(sums: Sequence[Operand]) -> dict[Operand, list[tuple[Expr, Operand]]]:
     """Return the sums that others are part of, as the multiples that they consist of."""
     split = cache(_split)
-    terms = {total: dict(map(split, total.operands)) for total in sums}
-    counts = Counter(chain.from_iterable(terms.values()))
-    known: dict[Operand, list[TensorAdd]] = {}
+    terms = {total: dict(map(split, children(total))) for total in sums}
+    parts = _KnownSums(terms)
     found: dict[Operand, list[tuple[Expr, Operand]]] = {}
-    for total in sorted(sums, key=lambda own: len(own.operands)):
-        rest, parts = terms[total], []
-        while (part := _largest_part(rest, known, terms)) is not None:
+    for total in sorted(sums, key=lambda own: len(terms[own])):
+        rest = terms[total]
+        multiples: list[tuple[Number, Operand]] = []
+        while True:
+            near = parts.near(rest)
+            part = parts.best(rest, near)
             # Matrices are seen to be symmetric by their own terms.
-            if is_symmetric(total):
+            if part is None or (isinstance(total, TensorAdd) and is_symmetric(total)):
                 break
-            parts.append((_as_expr(part.factor), part.total))
-            gone = terms[part.total].keys() - part.left.keys()
-            rest = {core: own for core, own in (rest | part.left).items() if core not in gone}
-        if parts:
-            found[total] = parts + [(_as_expr(number), core) for core, number in rest.items()]
-        # A number is added in place, in less memory than sums take that wait for others.
-        variable = [core for core in terms[total] if not isinstance(core, Ones)]
-        if len(variable) > 1:
-            # One term is enough to be found by: that which the fewest others have.
-            rarest = min(variable, key=counts.__getitem__)
-            known.setdefault(rarest, []).append(total)
+            multiples += part.multiples
+            rest = part.left
+        if multiples:
+            multiples += [(number, core) for core, number in rest.items()]
+            found[total] = [(_as_expr(number), core) for number, core in multiples]
+        parts.add(total)
     return found
 
 
-def _largest_part(
-    rest: Terms, known: Mapping[Operand, Sequence[TensorAdd]], terms: Mapping[TensorAdd, Terms]
-) -> _Part | None:
-    """Find the multiple of a sum that leaves the fewest terms, if it saves additions."""
-    near = [
-        total for core in rest if core in known for total in known[core][-tuning.MAX_TRIED_SUMS :]
-    ]
-    near.sort(key=lambda total: -len(total.operands))
-    inside = islice(
-        (own for own in near if terms[own].keys() <= rest.keys()), tuning.MAX_TRIED_SUMS
-    )
-    tried = [_without(rest, total, terms[total]) for total in inside]
-    return min(
-        filter(None, tried),
-        key=lambda part: len(part.left) - len(terms[part.total]),
-        default=None,
-    )
+class _KnownSums:
+    """Sums that may be parts of others, and the factors of those that are."""
+
+    def __init__(self, terms: Mapping[Operand, Terms]):
+        self.terms = terms
+        self.counts = Counter(chain.from_iterable(terms.values()))
+        # By one term, which is enough to be found by: that which the fewest others have.
+        self.known: dict[Operand, list[Operand]] = {}
+        self.factors: dict[str, Number] = {}
+
+    def add(self, total: Operand) -> None:
+        """Let a sum be found."""
+        # A number is added in place, in less memory than sums take that wait for others.
+        variable = [own for own in self.terms[total] if not (own is S.One or isinstance(own, Ones))]
+        if len(variable) > 1:
+            rarest = min(variable, key=self.counts.__getitem__)
+            self.known.setdefault(rarest, []).append(total)
+
+    def near(self, rest: Terms) -> list[Operand]:
+        """Find the longest sums of which all terms are terms of another one."""
+        known, most = self.known, tuning.MAX_TRIED_SUMS
+        near = [total for core in rest if core in known for total in known[core][-most:]]
+        near.sort(key=lambda total: -len(self.terms[total]))
+        return [*islice((own for own in near if self.terms[own].keys() <= rest.keys()), most)]
+
+    def best(self, rest: Terms, near: Sequence[Operand]) -> _Part | None:
+        """Find the multiple of a sum, or those of two, that leave the fewest terms, if they save
+        additions."""
+        tried = [part for total in near if (part := self._without(rest, total))]
+        # A step adds few terms to values before.
+        few = tuning.MAX_ADDED_TERMS
+        if not any(len(part.left) <= few for part in tried):
+            for part in self._without_pairs(rest, near):
+                tried.append(part)
+                if len(part.left) <= few:
+                    break
+        return min(tried, key=lambda part: len(part.left) + len(part.multiples), default=None)
+
+    def _without_pairs(self, rest: Terms, near: Sequence[Operand]) -> Iterator[_Part]:
+        """Yield what is left of a sum without multiples of two others."""
+        for pair in combinations(near, 2):
+            for factors in self._solutions(rest, pair):
+                part = self._without_multiples(rest, factors, pair)
+                if part is not None:
+                    yield part
+
+    def _solutions(self, rest: Terms, pair: Sequence[Operand]) -> Iterator[Sequence[Number]]:
+        """Yield the factors of two sums that give two terms of another one, the most exact ones
+        first."""
+        parts = [self.terms[total] for total in pair]
+        cores = sorted({*parts[0], *parts[1]}, key=self.counts.__getitem__)
+        # Most factors are those of the oldest terms or the newest.
+        ends = dict.fromkeys([*cores[-2:], *cores[:2]])
+        systems = [_TwoEquations(rest, parts, equations) for equations in combinations(ends, 2)]
+        for system in sorted(systems, key=lambda own: -own.condition):
+            factors = [self._rounded(own) for own in system.solution()]
+            if all(factors):
+                yield factors
+
+    def _without(self, rest: Terms, total: Operand) -> _Part | None:
+        """Subtract from a sum as much of another one as is in all of its terms; None where it
+        doesn't pay."""
+        part = self.terms[total]
+        ratios = [_ratio(rest[core], number) for core, number in part.items()]
+        factor = self._rounded(min(ratios, key=_size))
+        if any(ratio * factor < 0 for ratio in ratios):
+            return None
+        return self._without_multiples(rest, [factor], [total])
+
+    def _without_multiples(
+        self, rest: Terms, factors: Sequence[Number], totals: Sequence[Operand]
+    ) -> _Part | None:
+        """Subtract multiples of sums from another one; None where it doesn't pay, much would
+        cancel, or integers would become fractions."""
+        parts = [self.terms[total] for total in totals]
+        numbers = chain(factors, *[part.values() for part in parts])
+        if _are_whole(rest.values()) and not _are_whole(numbers):
+            return None
+        left: Terms = {}
+        largest: Number = 0
+        cores = dict.fromkeys(chain(*parts))
+        pairs = [*zip(factors, parts, strict=True)]
+        for core in cores:
+            inside = [(f, part[core]) for f, part in pairs if core in part]
+            products = [own if f == 1 else f * own for f, own in inside]
+            product = products[0] if len(products) == 1 else sum(products)
+            if len(parts) > 1:
+                largest = max(largest, *map(_size, products))
+            if product == rest[core]:
+                continue
+            difference = rest[core] - product
+            is_float = isinstance(difference, float)
+            rounding = tuning.FLOAT_ROUNDING * max(map(_size, products)) if is_float else 0
+            if _size(difference) > rounding:
+                left[core] = self._rounded(_simplest(difference))
+        if len(left) == len(cores):
+            return None
+        before = [rest[core] for core in cores]
+        if largest > tuning.MAX_CANCELLED * max(map(_size, before)):
+            return None
+        if combination_cost([*left.values(), *factors]) >= combination_cost(before):
+            return None
+        others = {core: own for core, own in rest.items() if core not in cores}
+        return _Part([*zip(factors, totals, strict=True)], {**others, **left})
+
+    def _rounded(self, number: Number) -> Number:
+        """Return a number, or the 1, -1 or factor before it that it is but for rounding."""
+        if not isinstance(number, float):
+            return number
+        if _size(_size(number) - 1) <= tuning.FLOAT_ROUNDING:
+            return 1 if number > 0 else -1
+        found = self.factors.setdefault(f"{number:.13g}", number)
+        return found if _size(number - found) <= tuning.FLOAT_ROUNDING * _size(found) else number
 
 
-def _without(rest: Terms, total: TensorAdd, part: Terms) -> _Part | None:
-    """Subtract from a sum as much of another one as is in all of its terms; None where it doesn't
-    pay."""
-    is_whole = {*map(type, rest.values())} == {int}
-    if is_whole and {*map(type, part.values())} != {int}:
-        return None
-    ratios = [_ratio(rest[core], number) for core, number in part.items()]
-    factor = _rounded(min(ratios, key=_size))
-    if any(ratio * factor < 0 for ratio in ratios):
-        return None
-    if is_whole and not isinstance(factor, int):
-        return None
-    left = {
-        core: _simplest(rest[core] - factor * number)
-        for (core, number), ratio in zip(part.items(), ratios, strict=True)
-        if _size(ratio - factor) > tuning.FLOAT_ROUNDING * _size(factor)
-    }
-    before = combination_cost([rest[core] for core in part])
-    after = combination_cost([*left.values(), factor])
-    return _Part(factor, total, left) if after < before else None
+class _TwoEquations:
+    """Two equations for the factors of two sums, those of two of their terms."""
+
+    def __init__(self, rest: Terms, parts: Sequence[Terms], cores: Sequence[Operand]):
+        self.right = [rest[core] for core in cores]
+        self.rows = [[part.get(core, 0) for part in parts] for core in cores]
+        (a, b), (c, d) = self.rows
+        self.determinant = a * d - b * c
+        size = max(_size(a * d), _size(b * c))
+        # How exact the solution is, between 0 and 2.
+        self.condition = _size(self.determinant / size) if size else 0
+
+    def solution(self) -> Sequence[Number]:
+        """Return the factors, 0 where there are none."""
+        if self.condition <= tuning.FLOAT_ROUNDING:
+            return 0, 0
+        (a, b), (c, d) = self.rows
+        e, f = self.right
+        return _ratio(e * d - b * f, self.determinant), _ratio(a * f - e * c, self.determinant)
+
+
+def _are_whole(numbers: Iterable[Number]) -> bool:
+    return all(isinstance(number, int) for number in numbers)
 
 
 def _split(term: Operand) -> tuple[Operand, Number]:
     """Split a term of a sum into the expression that it is a multiple of, and the number."""
-    number, core = split_coefficient(term)
+    is_tensor = isinstance(term, TensorExpr)
+    number, core = split_coefficient(term) if is_tensor else term.as_coeff_Mul()
     if number.is_Rational:
         return core, _ratio(int(number.p), int(number.q))
     return (core, float(number)) if number.is_Float else (term, 1)
@@ -153,13 +274,6 @@ def _simplest(number: Number) -> Number:
     if isinstance(number, Fraction) and number.denominator == 1:
         return number.numerator
     return number
-
-
-def _rounded(number: Number) -> Number:
-    """Return a number, or the 1 or -1 that it is but for rounding."""
-    return (
-        (1 if number > 0 else -1) if _size(_size(number) - 1) <= tuning.FLOAT_ROUNDING else number
-    )
 
 
 def _size(number: Number) -> Number:

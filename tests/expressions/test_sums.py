@@ -3,9 +3,10 @@
 from functools import partial
 
 from oracles import calls
-from sympy import symbols
+from sympy import Integer, symbols
 
 import sympy_einsum as se
+from sympy_einsum.expressions import sum_of_multiples, tensor_sum
 
 n = symbols("n", integer=True, positive=True)
 
@@ -43,3 +44,19 @@ def test_means_that_are_subtracted_repeatedly():
     few, many = (calls(partial(build, f"mean{count}", count)) for count in (80, 160))
     assert many < 2.4 * few
     assert few < 80 * 10_000
+
+
+def test_sums_that_several_sums_contain_are_opened_once():
+    """Walking over all paths of x_k = 2 x_(k-1) - x_(k-2) + y_k would never end."""
+    x, y = se.tensors("x y", n)
+    older, newer = x - y, x
+    for k in range(40):
+        parts = [
+            (Integer(2), newer),
+            (Integer(-1), older),
+            (Integer(1), se.TensorSymbol(f"y{k}", n)),
+        ]
+        older, newer = newer, sum_of_multiples(parts)
+    total = tensor_sum([newer, x])
+    assert len(total.operands) == 42
+    assert "2*x + 40*y + 40*y0 + 39*y1" in str(total)

@@ -81,6 +81,21 @@ def test_recognised_parts(part, whole, operands):
     assert got[1].dtype == exact.dtype
 
 
+def test_two_sums_that_another_one_consists_of():
+    first, second = 2 * x + 3 * y - z - goal, x - y + 2 * z + 2 * goal
+    other = [se.TensorSymbol(f"other{k}", n) for k in range(3)]
+    whole = first + 0.1 * second + sum(other, se.Zeros(n))
+    found = with_partial_sums([se.exp(first), se.sin(second), se.cos(whole)])[2].operands[0]
+    assert len(found.operands) == 5
+    # What both are equal in mustn't cancel.
+    difference = 50 * first - 50 * (first - 0.02 * second)
+    exprs = [se.exp(first), se.sin(first - 0.02 * second), se.cos(difference)]
+    assert len(with_partial_sums(exprs)[2].operands[0].operands) == 4
+    # Integers stay integers.
+    exprs = [se.exp(2 * first), se.sin(2 * second), se.cos(first + second)]
+    assert with_partial_sums(exprs)[2] is exprs[2]
+
+
 def test_many_sums_with_a_common_term_are_looked_at_once():
     sums = [se.exp(x + k * y + se.TensorSymbol(f"t{k}", n)) for k in range(300)]
     assert with_partial_sums(sums) is sums or with_partial_sums(sums) == sums

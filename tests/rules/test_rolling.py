@@ -8,7 +8,7 @@ import pytest
 import sympy
 from libraries import EVERY
 from oracles import assert_close, calls, graph
-from sympy import Symbol
+from sympy import Symbol, symbols
 
 import sympy_einsum as se
 from sympy_einsum.rules import roll_up
@@ -57,6 +57,39 @@ def runge_kutta(y, t):
     return y + (one + 2 * two + se.tanh(W @ (y + two / 10))) / 40
 
 
+def leapfrog(force, dt=0.05):
+    def step(state, t):
+        v = state[1] - dt * force(state[0])
+        return state[0] + dt * v, v
+
+    return step
+
+
+def kick_drift_kick(force, dt=0.05):
+    def step(state, t):
+        v = state[1] - dt / 2 * force(state[0])
+        x = state[0] + dt * v
+        return x, v - dt / 2 * force(x)
+
+    return step
+
+
+def velocity_verlet(force, dt=0.05):
+    def step(state, t):
+        x = state[0] + dt * state[1] - dt**2 / 2 * force(state[0])
+        return x, state[1] - dt / 2 * (force(state[0]) + force(x))
+
+    return step
+
+
+def momentum(gradient, rate=0.05):
+    def step(state, t):
+        m = 0.9 * state[1] + gradient(state[0])
+        return state[0] - rate * m, m
+
+    return step
+
+
 # A step, the first carry, and how many steps of 12 are in the loop.
 CHAINS = {
     "recurrent": (lambda h, t: se.tanh(W @ h + X[t]), h, 12),
@@ -66,7 +99,7 @@ CHAINS = {
     "slices": (lambda h, t: se.tanh(W @ h + X[t : t + 3].sum(axis=0)), h, 12),
     "gates": (lstm, (h, c), 12),
     "Euler": (lambda h, t: h + se.sin(W @ h) / 10, h, 12),
-    "Runge-Kutta": (runge_kutta, h, 11),
+    "Runge-Kutta": (runge_kutta, h, 12),
     "steepest descent": (lambda x, t: x - 0.1 * (A.T @ (A @ x - v)), h, 12),
     "two steps before": (lambda s, t: (se.tanh(A @ s[0] + s[1]), s[0]), (h, c), 12),
     "batch": (lambda H, t: se.tanh(H @ W + se.outer(v, X[t])), A, 11),
@@ -95,6 +128,57 @@ def test_gradients_of_chains(name):
     variables = [s for s in (W, A, h, Symbol("u")) if s in total.free_symbols]
     gradients = [se.gradient(total, s) for s in variables]
     assert_same([total, *gradients], rtol=1e-7)
+
+
+# Steps whose states are multiples of long sums: SymPy multiplies these out.
+LINEAR = {
+    "leapfrog": leapfrog(lambda x: A @ se.sin(x)),
+    "leapfrog, entry by entry": leapfrog(se.sin),
+    "leapfrog, a cubic force": leapfrog(lambda x: x - x**3),
+    "leapfrog, coupled": leapfrog(lambda x: A @ x + x**3),
+    "leapfrog, a symbolic step": leapfrog(lambda x: A @ se.sin(x), a),
+    "kick-drift-kick": kick_drift_kick(lambda x: x - x**3),
+    "velocity Verlet": velocity_verlet(lambda x: A @ se.sin(x)),
+    "momentum": momentum(lambda x: A.T @ se.tanh(A @ x - v)),
+    "momentum, a cubic gradient": momentum(lambda x: x**3 - x),
+    "momentum, a symbolic rate": momentum(se.sin, a),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_steps_that_add_multiples_of_states(name):
+    x, y = iterated(LINEAR[name], (h, c), 20)
+    total = (x * c).sum() + (y**2).sum()
+    gradients = [se.gradient(total, s) for s in (h, a) if s in total.free_symbols]
+    assert max(loops(*roll_up([x, y])), default=0) >= 15
+    assert len(loops(*roll_up([total, *gradients]))) >= 2
+    assert_same([x, y, total, *gradients], rtol=1e-10)
+
+
+@pytest.mark.parametrize("force", [sympy.sin, lambda x: x - x**3])
+def test_scalar_steps_that_add_multiples_of_states(force):
+    u, q = symbols("u q", real=True)
+    x, y = iterated(leapfrog(force), (u, q), 20)
+    assert max(loops(*roll_up([x, y])), default=0) >= 14
+    assert_same([x, y, se.gradient(x * y, u)], rtol=1e-10)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numba"])
+def test_leapfrog_and_its_gradient_in_compiled_loops(backend):
+    x, y = iterated(leapfrog(lambda x: A @ se.sin(x)), (h, c), 20)
+    exprs = [x, se.gradient((x**2).sum() + y @ v, h)]
+    library = EVERY[backend]()
+    function = se.lambdify([A, h, c, v], exprs, backend=backend)
+    data = [0.5 * np.random.default_rng(0).standard_normal(s) for s in ((N, N), N, N, N)]
+    expected = se.lambdify([A, h, c, v], exprs, optimize=False)(*data)
+    for own, other in zip(function(*map(library.into, data)), expected, strict=True):
+        assert_close(library.back(own), other, 1e-5)
+    assert len(function.source) < 15_000
+
+
+def test_a_pair_that_is_its_own_step_before_ends():
+    x, _ = iterated(leapfrog(lambda x: A @ x + x**3, 0.01), (h, c), 30)
+    assert_same([x, se.gradient((x**2).sum(), h)], rtol=1e-10)
 
 
 def states(count=STEPS):

@@ -15,9 +15,12 @@ from .steps import StepChain
 from .totals import with_equal_terms
 
 
-def roll_up(exprs: Sequence[Operand], fuses: bool = False) -> Sequence[Operand]:
+def roll_up(
+    exprs: Sequence[Operand], fuses: bool = False, keeps_integers: bool = True
+) -> Sequence[Operand]:
     """Replace chains of equal steps by loops, and sums of terms at different positions by sums over
-    steps. ``fuses`` says whether steps that compute entry by entry would be one loop over entries.
+    steps. ``fuses`` says whether steps that compute entry by entry would be one loop over entries,
+    ``keeps_integers`` whether values of steps that only add and multiply may be integers.
 
     >>> import sympy_einsum as se
     >>> W, X, h = se.TensorSymbol("W", 3, 3), se.TensorSymbol("X", 20, 3), se.TensorSymbol("h", 3)
@@ -27,14 +30,16 @@ def roll_up(exprs: Sequence[Operand], fuses: bool = False) -> Sequence[Operand]:
     scan(lambda c, x: (tanh(W @ c + x), None), h, X)[0]
     """
     for _ in range(tuning.MAX_ROLLING_PASSES):
-        rolled = _rolled_once(exprs, fuses)
+        rolled = _rolled_once(exprs, fuses, keeps_integers)
         if rolled is None:
             break
         exprs = rolled
     return exprs
 
 
-def _rolled_once(exprs: Sequence[Operand], fuses: bool) -> list[Operand] | None:
+def _rolled_once(
+    exprs: Sequence[Operand], fuses: bool, keeps_integers: bool
+) -> list[Operand] | None:
     """Roll up sums of equal terms, or chains; None if there are none."""
     graph = SignedGraph(exprs)
     if max(graph.depths.values(), default=0) >= tuning.MIN_ROLLED_STEPS:
@@ -49,7 +54,7 @@ def _rolled_once(exprs: Sequence[Operand], fuses: bool) -> list[Operand] | None:
         for step, before in runs(graph, path):
             if step[0] in claimed:
                 continue
-            rolled = StepChain(graph, step, before).rolled(claimed, fuses)
+            rolled = StepChain(graph, step, before).rolled(claimed, fuses, keeps_integers)
             if rolled is not None:
                 found.append(rolled[0])
                 claimed.update(rolled[1])

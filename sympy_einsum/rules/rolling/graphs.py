@@ -11,6 +11,7 @@ from sympy import (
     Abs,
     Add,
     Basic,
+    Expr,
     Function,
     Integer,
     Max,
@@ -19,6 +20,7 @@ from sympy import (
     Mul,
     Piecewise,
     Pow,
+    S,
     ceiling,
     floor,
     sign,
@@ -37,10 +39,10 @@ from ...expressions import (
     declares_free_symbols,
     entry_at,
     is_variable,
-    rebuild,
     rename_slots,
     slot_numbers,
 )
+from ..partial_sums import parts_of_sums, rebuild_nested
 
 # Functions whose values may be integers, if their arguments are.
 KEEPING_TYPES = (AppliedUndef, UserFunction, Abs, Max, Min, Mod, Piecewise, ceiling, floor, sign)
@@ -72,8 +74,12 @@ class SignedGraph:
         self.parts: dict[Basic, tuple[Basic, ...]] = {}
         self._below: dict[Basic, tuple[Basic, ...]] = {}
         self.order = self.walk(roots)
-        self._find_parts()
+        self._find_products()
+        sums = [own for own in self.order if isinstance(own, Add)]
+        for total, found in parts_of_sums(sums).items():
+            self.parts[total] = tuple([_multiple(*part) for part in found])
         if self.parts:
+            self._below.update(self.parts)
             self.order = self.walk(roots)
         self.depths = self._depths()
 
@@ -95,7 +101,7 @@ class SignedGraph:
             return node
         if node in self.parts:
             return type(node)(*operands)
-        return rebuild(node, tuple(operands))
+        return rebuild_nested(node, tuple(operands))
 
     def _depths(self) -> dict[Basic, int]:
         depths: dict[Basic, int] = {}
@@ -104,27 +110,27 @@ class SignedGraph:
             depths[node] = 1 + max([depths[own] for own in below]) if below else 0
         return depths
 
-    def _find_parts(self) -> None:
-        """Find sums and products of scalars all of whose terms are terms of longer ones."""
-        totals = [own for own in self.order if isinstance(own, (Add, Mul))]
+    def _find_products(self) -> None:
+        """Find products of scalars all of whose factors are factors of longer ones."""
+        totals = [own for own in self.order if isinstance(own, Mul)]
         if len(totals) < 2:
             return
         depths = self._depths()
-        known: dict[tuple[type, Basic], list[tuple[Basic, set[Basic]]]] = {}
+        known: dict[Basic, list[tuple[Basic, set[Basic]]]] = {}
         for total in sorted(totals, key=lambda own: len(children(own))):
             terms = {*children(total)}
             deepest = sorted(terms, key=depths.__getitem__)[-tuning.MAX_TRIED_SUMS :]
             inside = [
                 (part, own)
                 for term in deepest
-                for part, own in known.get((type(total), term), ())
+                for part, own in known.get(term, ())
                 if len(own) < len(terms) and own <= terms
             ]
             if inside:
                 part, own = max(inside, key=lambda pair: len(pair[1]))
                 rest = [term for term in children(total) if term not in own]
-                self.parts[total] = self._below[total] = (part, *rest)
-            alike = known.setdefault((type(total), deepest[-1]), [])
+                self.parts[total] = (part, *rest)
+            alike = known.setdefault(deepest[-1], [])
             alike.append((total, terms))
             del alike[: -tuning.MAX_TRIED_SUMS]
 
@@ -226,6 +232,12 @@ class SignedGraph:
         parts = (node, *self.below(node))
         starts = [own.start for own in parts if isinstance(own, Positions)]
         return self.depths[node], [int(start) for start in starts if start.is_Integer]
+
+
+def _multiple(number: Expr, core: Expr) -> Expr:
+    """Return a multiple of a sum, over whose terms the number isn't distributed."""
+    is_product = number is S.One or not isinstance(core, Add)
+    return number * core if is_product else Mul(number, core, evaluate=False)
 
 
 def _operands(node: Basic) -> tuple[Basic, ...]:

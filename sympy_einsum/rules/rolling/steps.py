@@ -79,10 +79,10 @@ class StepChain:
 
     def _orbit(self, last: Basic) -> list[Basic]:
         """Return the values that correspond to one of the last step, the first one first."""
-        values = [last]
-        while values[-1] in self.back:
-            values.append(self.back[values[-1]])
-        return values[::-1]
+        values = {last: None}
+        while (last := self.back.get(last)) is not None and last not in values:
+            values[last] = None
+        return [*values][::-1]
 
     def _best_end(self, step: Sequence[Basic]) -> Basic:
         """Choose the value at which steps end, such that they carry least."""
@@ -118,7 +118,7 @@ class StepChain:
             ]
 
     def rolled(
-        self, claimed: Set[Basic], fuses: bool
+        self, claimed: Set[Basic], fuses: bool, keeps_integers: bool
     ) -> tuple[dict[Basic, LoopValue], Collection[Basic]] | None:
         """Return the nodes whose values others need, as results of a loop, and all nodes that it
         computes; None if there are too few equal steps."""
@@ -131,7 +131,7 @@ class StepChain:
                 if fuses and steps.are_entrywise() and steps.count < tuning.MIN_ENTRYWISE_STEPS:
                     return None
                 nodes = steps.nodes()
-                needed = steps.needed()
+                needed = steps.needed(keeps_integers)
                 if needed is None or not claimed.isdisjoint(nodes):
                     return None
                 return steps.results(needed), nodes
@@ -179,15 +179,16 @@ class _EqualSteps:
         image, number = self.image, self.number
         return [n for n in image if number[n] >= self.first and image[n] in self.varying]
 
-    def needed(self) -> dict[Basic, list[Basic]] | None:
-        """Return the nodes that others need, by the nodes of the last step; None if values that may
-        be integers would be floating-point numbers, as results of loops are."""
+    def needed(self, keeps_integers: bool) -> dict[Basic, list[Basic]] | None:
+        """Return the nodes that others need, by the nodes of the last step; None if values that
+        stay integers would be floating-point numbers, as results of loops are."""
         floating = self.graph.floating
         inside = {*self.nodes()}
         found: dict[Basic, list[Basic]] = {}
         for node in self.nodes():
             others = [user for user in self.graph.users[node] if user not in inside]
-            if node not in floating and any(user not in floating for user in others):
+            is_float = node in floating or all(user in floating for user in others)
+            if keeps_integers and not is_float:
                 return None
             if others:
                 found.setdefault(self.image[node], []).append(node)
