@@ -290,6 +290,19 @@ def test_integers_stay_integers(kind):
     assert array.dtype == np.dtype(kind)
 
 
+def test_steps_of_integers_are_loops_where_they_would_be_floating_point_numbers():
+    """As in Numba, whose kernels compute with floating-point numbers."""
+    exprs = [iterated(lambda u, t: a * u * (1 - u), h)]
+    assert loops(*roll_up(exprs)) == []
+    assert loops(*roll_up(exprs, keeps_integers=False)) == [10]
+    linear = [iterated(lambda u, t: u + a * (A @ u), h, 20)]
+    function = se.lambdify([A, a, h], linear, backend="numba")
+    expected = se.lambdify([A, a, h], linear, optimize=False)
+    data = 0.1 * np.arange(9).reshape(3, 3), 0.5, np.ones(3)
+    assert_close(function(*data)[0], expected(*data)[0], 1e-10)
+    assert len(function.source) < 5000
+
+
 def test_sums_stay_sums_where_a_batch_takes_much_memory():
     exprs = [sum(se.sin(X[t, 0] * W) for t in range(20))]
     (rolled,) = roll_up(exprs)
