@@ -46,3 +46,4 @@ napoleon_use_ivar = True
 napoleon_custom_sections = ["Result"]
 # Don't link types in signatures, because those of other projects have no pages here.
 nitpick_ignore_regex = [("py:(class|obj|data)", ".*")]
+nitpick_ignore = [("py:exc", "LinAlgError")]
