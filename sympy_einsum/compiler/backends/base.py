@@ -28,7 +28,9 @@ from ..ir.code import (
     quote,
     subscript,
     total,
+    with_keywords,
 )
+from ..ir.instructions import BY_FACTORS
 from ..ir.plans import Plan
 from .given_functions import GivenFunctions
 from .library import Library
@@ -78,6 +80,8 @@ class Backend(Library):
     is_of_doubles: ClassVar[bool] = False
     # How loops are written: as statements that write into arrays, by JAX's scan, or not at all.
     loops: ClassVar[str] = "written"
+    # Whether helper functions factor a matrix, and compute from the factors.
+    has_factors: bool = False
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 
@@ -449,15 +453,25 @@ class Backend(Library):
     def factored(self, operands: Codes, definite: bool | None) -> Code:
         """Spell factors of a matrix; without factors the matrix itself, which each function of it
         factors."""
-        return operands[0]
+        if not self.has_factors:
+            return operands[0]
+        code = call("factored", operands[0])
+        return with_keywords(code, definite=True) if definite else code
 
     def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
         """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        if self.has_factors:
+            code = call("solved", *operands)
+            return with_keywords(code, transposed=True) if transposed else code
         X, Y = operands
         return self.solve([quote("{0}.T", X) if transposed else X, Y], definite)
 
     def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
         """Spell the inverse or the determinant by factors."""
+        if self.has_factors:
+            return call(BY_FACTORS[name], operands[0])
+        if name == "trace of inv":
+            return quote("{0}.trace()", self.inv(operands, definite))
         code: Code = getattr(self, name)(operands, definite)
         return code
 

@@ -19,7 +19,6 @@ from ..ir.code import (
     quote,
     with_keywords,
 )
-from ..ir.instructions import BY_FACTORS
 from ..passes.fusion import fused
 from ..passes.inner_products import with_inner_products
 from ..runtime.shared_helpers import shared
@@ -48,6 +47,7 @@ class CupyBackend(Backend):
     # of the entries of each row.
     by_rows: ClassVar = frozenset(("sum", "extremum", "peak", "log_total", "logsumexp", "softmax"))
     exponential = "matrix_exp"
+    has_factors = True
     stably = ""
     packages = ("cupy",)
     extras: ClassVar = {"cupy": "cupy13", "cupyx": "cupy13"}
@@ -69,15 +69,8 @@ class CupyBackend(Backend):
         **helpers(
             ".cupy_helpers",
             *("matrix_exp", "last_equal", "running", "scatter", "where", "shifted_exp", "finite"),
-            *(
-                "sum_of_squares",
-                "inner",
-                "below_one",
-                "log1p_with_ones",
-                "peak",
-                "log_total",
-                "softmax",
-            ),
+            *("sum_of_squares", "inner", "below_one", "log1p_with_ones", "peak", "log_total"),
+            "softmax",
         ),
     }
     spellings: ClassVar = {"Piecewise": "np.where"}
@@ -163,20 +156,6 @@ class CupyBackend(Backend):
     def vdot(self, operands: Codes) -> Code:
         """Spell the full contraction of two operands of one shape."""
         return call("inner", *operands)
-
-    def factored(self, operands: Codes, definite: bool | None) -> Code:
-        """Spell factors of a matrix."""
-        code = call("factored", operands[0])
-        return with_keywords(code, definite=True) if definite else code
-
-    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
-        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
-        code = call("solved", *operands)
-        return with_keywords(code, transposed=True) if transposed else code
-
-    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
-        """Spell the inverse or the determinant by factors."""
-        return call(BY_FACTORS[name], operands[0])
 
     def write(self, place: Destination, value: Code, order: int, sign: int) -> ast.stmt:
         """Spell the statement that writes into, or changes, the diagonal of a slice of an

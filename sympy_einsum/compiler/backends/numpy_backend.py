@@ -27,7 +27,6 @@ from ..ir.code import (
     quote,
     with_keywords,
 )
-from ..ir.instructions import BY_FACTORS
 from ..passes.batching import batched
 from ..passes.splitting import split_elementwise
 from ..passes.traces import with_traces
@@ -274,29 +273,17 @@ class NumpyBackend(Backend):
 
     # --- matrices that are factored by SciPy's LAPACK, if it is installed
 
+    @property
+    def has_factors(self) -> bool:  # type: ignore[override]
+        """Whether SciPy is there, and the text isn't to be read again."""
+        return not self.is_read_back and _has_lapack()
+
     def factored(self, operands: Codes, definite: bool | None) -> Code:
         """Spell factors of a matrix."""
-        if self.is_read_back or not _has_lapack():
-            return super().factored(operands, definite)
-        code = call("factored", operands[0])
-        if definite is None:
-            return with_keywords(code, symmetric=True)
-        return with_keywords(code, definite=True) if definite else code
-
-    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
-        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
-        if self.is_read_back or not _has_lapack():
-            return super().solved(operands, definite, transposed)
-        code = call("solved", *operands)
-        return with_keywords(code, transposed=True) if transposed else code
-
-    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
-        """Spell the inverse or the determinant by factors."""
-        if self.is_read_back or not _has_lapack():
-            if name == "trace of inv":
-                return quote("{0}.trace()", self.inv(operands, definite))
-            return super().by_factors(operands, name, definite, shape)
-        return call(BY_FACTORS[name], operands[0])
+        code = super().factored(operands, definite)
+        return (
+            with_keywords(code, symmetric=True) if definite is None and self.has_factors else code
+        )
 
     support: ClassVar = {
         **helpers(
