@@ -199,21 +199,16 @@ class Writer:
     def _kinds(self, inputs: Sequence[int]) -> tuple[str, ...]:
         """Return the kinds of operands of scalar code: axis lengths of Python's, further numbers
         that may be Python's, float64 values, others."""
-        steps = [self.plan.instructions[k] for k in inputs]
+        return tuple(map(self._kind, inputs))
+
+    def _kind(self, number: int) -> str:
+        op, _, params, shape = self.plan.instructions[number]
         are_plain = self.backend.plain_lengths and not self.careful
-        lengths = [are_plain and s.op == "argument" and s.params[0] in self.lengths for s in steps]
-        return tuple(
-            [
-                LENGTH
-                if own
-                else NUMBER
-                if not step.shape and step.op in ("argument", "scalar")
-                else FLOAT64
-                if step.shape and self._are_doubles([k])
-                else OTHER
-                for own, step, k in zip(lengths, steps, inputs, strict=True)
-            ]
-        )
+        if are_plain and op == "argument" and params[0] in self.lengths:
+            return LENGTH
+        if not shape:
+            return NUMBER if op in ("argument", "scalar") else OTHER
+        return FLOAT64 if self._are_doubles([number]) else OTHER
 
     def _are_doubles(self, inputs: Sequence[int]) -> bool:
         """Tell whether some values are known to be of double precision."""
