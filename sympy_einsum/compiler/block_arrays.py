@@ -18,6 +18,7 @@ from .schur_complements import (
     Lengths,
     LowRank,
     Matrix,
+    as_dense,
     ends,
     is_sparse,
     joined,
@@ -52,6 +53,8 @@ class BlockArray:
             [_as_block(own, row, column) for own, column in zip(line, self.columns, strict=True)]
             for line, row in zip(blocks, self.rows, strict=True)
         ]
+        # Blocks as matrices, which products and eliminations take.
+        self._matrices: dict[tuple[int, int], Matrix] = {}
         if is_symmetric:
             for i, row in enumerate(self.rows):
                 for j in range(i + 1, len(self.rows)):
@@ -106,7 +109,7 @@ class BlockArray:
         for i, row in enumerate(self.rows):
             block = self.blocks[i][i]
             if isinstance(block, LowRank):
-                core = BlockArray([[block.core]], [row], [row])
+                core = self._core(block, i, i)
                 parts.append(core.diagonal() + (block.left * block.right).sum(axis=1))
             else:
                 parts.append(np.zeros(prod(row)) if block is None else np.ravel(block.diagonal()))
@@ -121,9 +124,9 @@ class BlockArray:
         added = np.broadcast_to(np.asarray(d), self.shape[:1])
         blocks = [[*line] for line in self.blocks]
         for i, own in enumerate(np.split(added, ends(self.rows)[1:-1])):
-            block, row = blocks[i][i], self.rows[i]
+            block = blocks[i][i]
             if isinstance(block, LowRank):
-                core = BlockArray([[block.core]], [row], [row]).plus_diagonal(own)
+                core = self._core(block, i, i).plus_diagonal(own)
                 blocks[i][i] = block._replace(core=core.blocks[0][0])
             elif isinstance(block, np.ndarray):
                 blocks[i][i] = block + np.diag(own)
@@ -230,16 +233,19 @@ class BlockArray:
         whole = BlockArray(lines, shapes, shapes)
         return Elimination(whole.blocks, whole.rows, whole.matrix)
 
+    def _core(self, block: LowRank, i: int, j: int) -> BlockArray:
+        """Return a block without its product of low rank."""
+        return BlockArray([[block.core]], [self.rows[i]], [self.columns[j]])
+
     def _dense(self, i: int, j: int) -> np.ndarray:
         block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
         if isinstance(block, LowRank):
-            core = BlockArray([[block.core]], [self.rows[i]], [self.columns[j]])
-            return core.to_dense() + block.added()
+            return self._core(block, i, j).to_dense() + block.added()
         if block is None:
             return np.zeros(shape, self._kind)
         if isinstance(block, CompressedArray):
             return np.reshape(block.to_dense(), shape)
-        return np.asarray(block.toarray() if is_sparse(block) else block)
+        return as_dense(block)
 
     def _sparse(self, i: int, j: int) -> Matrix:
         block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
@@ -253,9 +259,11 @@ class BlockArray:
 
     def matrix(self, i: int, j: int) -> Matrix:
         """Return a block as a sparse matrix, if it has zeros and SciPy is there."""
-        block = self.blocks[i][j]
-        is_dense = isinstance(block, (np.ndarray, LowRank)) or find_spec("scipy") is None
-        return self._dense(i, j) if is_dense else self._sparse(i, j)
+        if (i, j) not in self._matrices:
+            block = self.blocks[i][j]
+            is_dense = isinstance(block, (np.ndarray, LowRank)) or find_spec("scipy") is None
+            self._matrices[i, j] = self._dense(i, j) if is_dense else self._sparse(i, j)
+        return self._matrices[i, j]
 
     def _times(self, i: int, j: int, part: np.ndarray) -> Any:
         """Multiply a block by columns."""
@@ -263,8 +271,7 @@ class BlockArray:
         if block is None:
             return 0
         if isinstance(block, LowRank):
-            core = BlockArray([[block.core]], [self.rows[i]], [self.columns[j]])
-            return core.matvec(part) + block.left @ (block.right.T @ part)
+            return self._core(block, i, j).matvec(part) + block.left @ (block.right.T @ part)
         return self.matrix(i, j) @ part
 
     def _columns_of(self, method: str, vector: Any, shapes: Sequence[Lengths]) -> np.ndarray:

@@ -208,9 +208,8 @@ class _CompressedInverse:
         self.shape = shape
 
     def solve(self, right: Matrix) -> Matrix:
-        dense = right.toarray() if is_sparse(right) else right
-        found = self.block.solve(np.reshape(dense, (*self.shape, dense.shape[1])))
-        return np.reshape(found, dense.shape)
+        found = self.block.solve(np.reshape(as_dense(right), (*self.shape, right.shape[1])))
+        return np.reshape(found, right.shape)
 
     def logdet(self) -> float:
         return float(self.block.logdet())
@@ -285,8 +284,7 @@ class _SparseFactors:
             raise np.linalg.LinAlgError(f"the matrix is singular: {error}") from error
 
     def solve(self, right: Matrix) -> np.ndarray:
-        dense = right.toarray() if is_sparse(right) else right
-        found: np.ndarray = self.factors.solve(np.ascontiguousarray(dense, float))
+        found: np.ndarray = self.factors.solve(np.ascontiguousarray(as_dense(right), float))
         return found
 
     def logdet(self) -> float:
@@ -307,8 +305,8 @@ class _BandedFactors:
             raise np.linalg.LinAlgError("the matrix is singular")
 
     def solve(self, right: Matrix) -> np.ndarray:
-        dense = right.toarray() if is_sparse(right) else right
-        own = self.factors, self.lower, self.upper, np.asarray(dense, float), self.pivots
+        columns = np.asarray(as_dense(right), float)
+        own = self.factors, self.lower, self.upper, columns, self.pivots
         found: np.ndarray = lapack.dgbtrs(*own)[0]
         return found
 
@@ -353,6 +351,11 @@ def is_sparse(value: object) -> bool:
     return hasattr(value, "tocsr")
 
 
+def as_dense(matrix: Matrix) -> np.ndarray:
+    """Return a matrix as an array."""
+    return np.asarray(matrix.toarray() if is_sparse(matrix) else matrix)
+
+
 def ends(shapes: Sequence[Lengths]) -> list[int]:
     """Return the first row of each block, and the number of all rows."""
     found: list[int] = np.cumsum([0, *map(prod, shapes)]).tolist()
@@ -365,5 +368,4 @@ def joined(parts: Sequence[Matrix], below: bool) -> Matrix:
         return parts[0]
     if all(map(is_sparse, parts)):
         return (sparse.vstack if below else sparse.hstack)(parts, format="csr")
-    dense = [own.toarray() if is_sparse(own) else own for own in parts]
-    return np.concatenate(dense, axis=0 if below else 1)
+    return np.concatenate([*map(as_dense, parts)], axis=0 if below else 1)
