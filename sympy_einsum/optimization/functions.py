@@ -261,6 +261,8 @@ class Instance:
         self.floor = -np.inf
         self._at: bytes = b""
         self._first: list[Any] = []
+        self._residual_at: bytes | None = None
+        self._residual = np.zeros((0, 1))
         self._constrained_at: bytes = b""
         self._constrained: tuple[np.ndarray, np.ndarray] | None = None
         self.bounds = Bounds(packing.size)
@@ -385,31 +387,30 @@ class Instance:
             value, *parts = self._call(self.functions.residual_and_jacobian, vector)
             return np.concatenate([np.reshape(value, (-1, 1)), self._rows(count, parts)], axis=1)
 
-        table = self._array((count, 1 + self.packing.size), compute)
-        return table[:, 0], table[:, 1:]
+        if vector.tobytes() != self._residual_at:
+            self._residual = self._array((count, 1 + self.packing.size), compute)
+            self._residual_at = vector.tobytes()
+        return self._residual[:, 0], self._residual[:, 1:]
 
     @once
     def has_sparse_jacobian(self) -> bool:
         """Whether the residual's Jacobian is large, and few of its entries may differ from 0."""
-        residuals = self.functions.residuals
-        if residuals is None:
+        if self.residual_size * self.packing.size < tuning.MIN_SPARSE_JACOBIAN:
             return False
-        heights = [prod(numeric_shape(own, self.lengths)) for own in residuals]
-        return self._has_few_entries(self.functions.jacobian, heights, tuning.MIN_SPARSE_JACOBIAN)
+        heights = [prod(numeric_shape(own, self.lengths)) for own in self.functions.residuals or ()]
+        return self._has_few_entries(self.functions.jacobian, heights)
 
     @once
     def has_sparse_hessian(self) -> bool:
         """Whether the objective's Hessian is large, and few of its entries may differ from 0."""
-        least = tuning.MAX_DENSE_HESSIAN**2 + 1
-        return self._has_few_entries(self.functions.second, self.packing.sizes, least)
-
-    def _has_few_entries(self, matrix: Blocks, heights: Sequence[int], least: int) -> bool:
-        size = sum(heights) * self.packing.size
-        widths = self.packing.sizes
-        if size < least:
+        if self.packing.size <= tuning.MAX_DENSE_HESSIAN:
             return False
+        return self._has_few_entries(self.functions.second, self.packing.sizes)
+
+    def _has_few_entries(self, matrix: Blocks, heights: Sequence[int]) -> bool:
+        widths = self.packing.sizes
         dense = sum([heights[i] * widths[j] for i, j in dense_blocks(matrix)])
-        return dense <= tuning.MAX_SPARSE_SHARE * size
+        return dense <= tuning.MAX_SPARSE_SHARE * sum(heights) * self.packing.size
 
     def sparse_jacobian(self, vector: np.ndarray) -> Any:
         """Return the residual's Jacobian as a sparse matrix."""

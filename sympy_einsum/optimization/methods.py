@@ -39,7 +39,7 @@ def names_for(instance: Instance) -> list[str]:
     if functions.residual is not None and not instance.general and has_jacobian:
         if functions.has_linear_residual and is_dense and (is_small or not bounded):
             return ["lsq-linear"] if bounded else ["lstsq"]
-        return ["least-squares", "L-BFGS-B", "trust-constr"][: 3 if bounded else 2]
+        return ["least-squares", "L-BFGS-B"] + ["trust-constr"] * bounded
     if functions.is_linear and not instance.curved and (instance.general or bounded):
         return ["linprog"]
     if instance.general:
