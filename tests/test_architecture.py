@@ -357,13 +357,12 @@ FIXED_NUMBERS = {
     ("compiler/runtime/special_functions.py", "LANGEVIN_SERIES"),
     ("core/activations.py", "_HUNDREDTH"),
     ("core/exact_powers.py", "BITS_PER_DIGIT"),
+    ("core/exact_powers.py", "FLOAT_DIGITS"),
     ("core/exact_powers.py", "MAX_NUMBER"),
     ("expressions/conversion.py", "MAX_DEPTH"),
     ("expressions/scans.py", "FIRST_INDEX"),
     ("printing/forms.py", "ROW"),
     ("rules/compressed.py", "LETTERS"),
-    ("sympy_hooks/long_numbers.py", "DIGITS"),
-    ("sympy_hooks/stock_constructors.py", "DIGITS"),
 }
 ARITHMETIC = (
     *(ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Call),

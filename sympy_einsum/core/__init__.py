@@ -37,6 +37,7 @@ from .errors import (
     documentation_link as documentation_link,
 )
 from .exact_powers import (
+    FLOAT_DIGITS as FLOAT_DIGITS,
     MAX_NUMBER as MAX_NUMBER,
     check_size as check_size,
     exact_power as exact_power,

@@ -14,6 +14,8 @@ from .traversal import postorder
 
 # A decimal digit takes 3.32 bits.
 BITS_PER_DIGIT = 3.32
+# The decimal digits of a double.
+FLOAT_DIGITS = 15
 # The maximum of a number in a text: about that of a double.
 MAX_NUMBER = 10**308
 

@@ -11,6 +11,7 @@ from sympy import (
     Float,
     Ge,
     Gt,
+    Integer,
     Le,
     Lt,
     NumberSymbol,
@@ -23,6 +24,7 @@ from sympy import (
 from sympy.core.function import AppliedUndef
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
+from sympy.printing.repr import ReprPrinter
 from sympy.printing.str import StrPrinter
 
 from ..core import UserFunction, as_stock_derivative, cached, integer_text
@@ -45,14 +47,41 @@ def texts_of(printer: Printer) -> Texts:
     return printer.__dict__.setdefault("_tensor_texts", Texts())
 
 
+class _ExactPrinter(StrPrinter):
+    """Print SymPy scalars as Python with exact numbers of any length, and fractions as calls, since
+    Python divides to floats."""
+
+    def _print_Integer(self, expr: Integer) -> str:
+        return integer_text(expr.p)
+
+    def _print_Rational(self, expr: Rational) -> str:
+        return f"Rational({integer_text(expr.p)}, {integer_text(expr.q)})"
+
+    def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
+        """Bracket an item, except fractions, which are calls."""
+        is_call = item.is_Rational and not item.is_Integer
+        return self._print(item) if is_call else super().parenthesize(item, level, strict)
+
+
+class _ExactReprPrinter(ReprPrinter):
+    """Print SymPy scalars for ``srepr``, with exact numbers of any length."""
+
+    def _print_Integer(self, expr: Integer) -> str:
+        return f"Integer({integer_text(expr.p)})"
+
+    def _print_Rational(self, expr: Rational) -> str:
+        return f"Rational({integer_text(expr.p)}, {integer_text(expr.q)})"
+
+
 class CodeForm:
     """Spell the parts of a text for ``str``."""
 
     operators = True
+    exact_printer: type[Printer] = _ExactPrinter
 
     def __init__(self, printer: Printer):
         self.printer = printer
-        self.exact = _ExactPrinter(printer._settings)
+        self.exact = self.exact_printer(printer._settings)
         self.texts = texts_of(printer)
         # Named parts of stock scalars.
         self.replaced: dict[Basic, Symbol] = {}
@@ -94,7 +123,8 @@ class CodeForm:
         number = abs(number)
         divisor = number.q if number.is_Rational else 1
         number *= divisor
-        parts = factors if number is S.One else [self.printer._print(number), *factors]
+        text = integer_text(number.p) if number.is_Integer else self.printer._print(number)
+        parts = factors if number is S.One else [text, *factors]
         return sign + "*".join(parts) + (f"/{integer_text(divisor)}" if divisor != 1 else "")
 
     def elementwise(self, body: Expr, operands: list[Text]) -> Text:
@@ -123,12 +153,13 @@ class ReprForm(CodeForm):
     """Spell for ``srepr``: symbols with shapes and assumptions, products as einsums."""
 
     operators = False
+    exact_printer = _ExactReprPrinter
 
     def stock(self, expr: Expr) -> Text:
-        return Text(self.printer._print(expr))
+        return Text(self.exact._print(expr))
 
     def scaled(self, number: Expr, factors: list[str]) -> str:
-        return "*".join([self.printer._print(number), *factors])
+        return "*".join([self.exact._print(number), *factors])
 
     def symbol(self, node: TensorSymbol) -> str:
         lengths = self.lengths(node.shape) + ("," if node.order == 1 else "")
@@ -138,18 +169,6 @@ class ReprForm(CodeForm):
         flags = "".join(f", {assumption}=True" for assumption in node.assumptions)
         symmetric = f", symmetric={[*node.generators]}" if node.generators else ""
         return f"TensorSymbol({node.name!r}, ({lengths}){flags}{symmetric})"
-
-
-class _ExactPrinter(StrPrinter):
-    """Print SymPy scalars as Python with exact fractions, since Python divides to floats."""
-
-    def _print_Rational(self, expr: Rational) -> str:
-        return f"Rational({integer_text(expr.p)}, {integer_text(expr.q)})"
-
-    def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
-        """Bracket an item, except fractions, which are calls."""
-        is_call = item.is_Rational and not item.is_Integer
-        return self._print(item) if is_call else super().parenthesize(item, level, strict)
 
 
 class _BodyPrinter(_ExactPrinter):

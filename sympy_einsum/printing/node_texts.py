@@ -191,7 +191,7 @@ def _body_text(node: Binder, expr: Operand, form: CodeForm) -> str:
 
 def _solution_text(node: Solution, below: Texts, form: CodeForm) -> Text:
     if not form.operators:
-        return Text(flat_repr(node, form.printer))
+        return Text(flat_repr(node, form.exact))
     start = below[node.start].shown
     return Text(solution_code(node, start, lambda expr: _body_text(node, expr, form)))
 
@@ -200,7 +200,7 @@ def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
     operands = [below[operand].shown for operand in node.operands]
     length = form.lengths([node.length])
     if not form.operators:
-        return Text(flat_repr(node, form.printer))
+        return Text(flat_repr(node, form.exact))
     return Text(scan_code(node, operands, lambda expr: _body_text(node, expr, form), length))
 
 

@@ -221,7 +221,8 @@ def _sympystr(self: TensorExpr, printer: Printer, *args: object) -> str:
 
 
 def _sympyrepr(self: TensorExpr, printer: Printer, *args: object) -> str:
-    return flat_repr(self, printer) if is_long_text(self) else render(self, ReprForm(printer)).shown
+    form = ReprForm(printer)
+    return flat_repr(self, form.exact) if is_long_text(self) else render(self, form).shown
 
 
 class _Binding(int):

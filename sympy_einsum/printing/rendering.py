@@ -9,8 +9,8 @@ from sympy import Basic, Dummy, Expr, ImmutableDenseMatrix, Integer, exp, sympif
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
-from ..core import step
-from ..expressions import as_number, indicator_condition, slot
+from ..core import FLOAT_DIGITS, is_long, postorder, step
+from ..expressions import as_number, indicator_condition, slot, stock_children
 from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
 from .slices import Cut, Range
 
@@ -133,8 +133,10 @@ class Renderer(Generic[Shown]):
         return shown if form.level >= level else self.bracketed(shown)
 
     def expression(self, expr: Basic) -> Shown:
-        """Print a SymPy expression."""
-        return self.printer._print(expr)
+        """Print a SymPy expression; numbers of too many digits rounded to those of doubles."""
+        inside = postorder([expr], stock_children)
+        rounded = {e: e.evalf(FLOAT_DIGITS) for e in inside if e.is_Number and is_long(e)}
+        return self.printer._print(expr.xreplace(rounded) if rounded else expr)
 
     def separated(self, items: Sequence[Shown], token: str = "comma") -> Shown:
         """Join parts by a token."""

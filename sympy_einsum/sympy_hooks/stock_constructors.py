@@ -34,7 +34,7 @@ from sympy.multipledispatch import dispatch
 from sympy.tensor.array import NDimArray
 
 from .. import operations as ops
-from ..core import ShapeError, TensorError, UnsupportedError, deferred, postorder
+from ..core import FLOAT_DIGITS, ShapeError, TensorError, UnsupportedError, deferred, postorder
 from ..expressions import (
     STOCK_VARIABLES,
     Constant,
@@ -53,9 +53,6 @@ from ..expressions import (
 )
 from .algebra import is_array, substituted
 from .replacing import as_query, is_function, replaced
-
-# The digits of a float.
-DIGITS = 15
 
 # SymPy's own function behind a replacement.
 Stock: TypeAlias = Callable[..., Any]
@@ -457,9 +454,9 @@ def evalf(
     if subs and any(isinstance(old, TensorExpr) for old in subs):
         return self.subs(subs).evalf(n, None, *others, **options)
     if is_tensor(self) and are_numeric(kinds_in(self)):
-        if n > DIGITS:
+        if n > FLOAT_DIGITS:
             raise UnsupportedError(
-                f"the entries of a tensor have {DIGITS} digits; for {n} take those of "
+                f"the entries of a tensor have {FLOAT_DIGITS} digits; for {n} take those of "
                 ".as_explicit()"
             )
         return Constant(_floats(self))

@@ -8,7 +8,7 @@ and its reason says so.
 from __future__ import annotations
 
 from ..expressions import free_symbols_of
-from . import long_numbers, noncommutative, numpy_code, stock_constructors as stock
+from . import noncommutative, numpy_code, stock_constructors as stock
 from .patches import Patch, wrapped_by
 
 _MATRIX_FUNCTIONS = {
@@ -22,16 +22,6 @@ _MATRIX_FUNCTIONS = {
     "trace": ("Trace",),
     "transpose": ("Transpose",),
 }
-_TEXTS = {
-    "str:StrPrinter": long_numbers.quotient,
-    "repr:ReprPrinter": long_numbers.constructed,
-}
-_FORMULAS = (
-    "latex:LatexPrinter",
-    "mathml:MathMLContentPrinter",
-    "mathml:MathMLPresentationPrinter",
-    "pretty.pretty:PrettyPrinter",
-)
 _RELATIONS = ("GreaterThan", "StrictGreaterThan", "LessThan", "StrictLessThan")
 _WITHOUT_AXES = "it would make a scalar without axes of tensors"
 _LIKE_A_SCALAR = (
@@ -49,24 +39,6 @@ def _matrix_functions() -> list[Patch]:
             "it takes no tensors",
         )
         for module, names in _MATRIX_FUNCTIONS.items()
-        for name in names
-    ]
-
-
-def _long_numbers() -> list[Patch]:
-    return [
-        Patch(
-            f"sympy.printing.{printer}",
-            name,
-            wrapped_by(replacement),
-            "it asks Python for decimal digits, of which that writes 4,300 at most; numbers "
-            "have no printing method of ours",
-            "expressions with longer exact numbers can't be printed",
-        )
-        for printer, replacement, names in (
-            *[(*row, ("_print_Integer", "_print_Rational")) for row in _TEXTS.items()],
-            *[(formula, long_numbers.rounded, ("_print_Rational",)) for formula in _FORMULAS],
-        )
         for name in names
     ]
 
@@ -223,7 +195,6 @@ PATCHES: tuple[Patch, ...] = (
         "it takes no tensors; write @",
     ),
     *_matrix_functions(),
-    *_long_numbers(),
     *[
         Patch(
             f"sympy.{module}",

@@ -14,7 +14,7 @@ LONG = {"integer": Integer(2) ** 20_000 + 1, "fraction": -(Rational(2, 3) ** 20_
 FORMS = {
     "multiple": lambda number: number * x,
     "sum": lambda number: (number * x + y) / 7,
-    "scalar": lambda number: number * sympy.sin(x @ x) + 1,
+    "scalar": lambda number: x * (number * sympy.sin(x @ x) + 1),
     "maximum": lambda number: se.Max(x, number),
     "power": lambda number: x**number,
     "constant": lambda number: se.Constant([number, 1]),
@@ -41,7 +41,7 @@ def test_formulas_are_rounded(number, form):
 
 def test_a_formula():
     assert se.latex(LONG["integer"] * x) == r"3.98027684033797 \cdot 10^{6020} x"
-    assert "<cn>3.98027684033" in sympy.mathml(LONG["integer"])
+    assert sympy.latex(LONG["integer"] * x) == se.latex(LONG["integer"] * x)
     assert se.latex(LONG["fraction"] * x) == r"- 1.49561181172777 \cdot 10^{-3522} x"
 
 
