@@ -8,6 +8,7 @@ from random_scans import Program, T, n
 from sympy import symbols
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 
 W, X, h = se.TensorSymbol("W", n, n), se.TensorSymbol("X", T, n), se.TensorSymbol("h", n)
 LAST, STATES = se.scan(lambda c, x: 2 * (se.tanh(W @ c + x),), h, X)
@@ -451,3 +452,50 @@ def test_names_that_code_of_loops_uses(own, backend):
         results.append(se.lambdify([W, X, h, v], exprs, backend=backend)(*given))
     for one, other in zip(*results, strict=True):
         assert_close(np.asarray(one), np.asarray(other))
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_single_entries_that_steps_write(backend, size):
+    """NumPy writes them as numbers."""
+    a = se.TensorSymbol("a", n)
+
+    def ring(own, x):
+        return a * (snp.roll(own, 1) + 2 * snp.roll(own, -1)) - own * x
+
+    last, _ = se.scan(lambda own, x: (ring(own, x), None), h, X)
+    value = (last**3).sum()
+    f = se.lambdify([h, a, X], [value, *se.gradient(value, [h, a])], backend=backend)
+    rng = np.random.default_rng(0)
+    own, weights, steps = rng.normal(size=size), rng.normal(size=size), rng.normal(size=(3, size))
+
+    def by_hand(own, weights):
+        for x in steps:
+            own = weights * (np.roll(own, 1) + 2 * np.roll(own, -1)) - own * x
+        return (own**3).sum()
+
+    library = EVERY[backend]()
+    found, *gradients = map(library.back, f(*map(library.into, (own, weights, steps))))
+    assert_close(found, by_hand(own, weights))
+    for k, gradient in enumerate(gradients):
+        for i in range(size):
+            ends = []
+            for step in (1e-6, -1e-6):
+                arguments = [own.copy(), weights.copy()]
+                arguments[k][i] += step
+                ends.append(by_hand(*arguments))
+            np.testing.assert_allclose(
+                gradient[i], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-7
+            )
+    if backend == "numpy":
+        assert "[0] +=" in f.source
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+def test_positions_that_are_the_same_at_all_steps_are_checked(backend):
+    """A kernel would write to foreign memory."""
+    last, _ = se.scan(lambda own, x: (snp.roll(own, 1) + x, None), h, X)
+    f = se.lambdify([h, X], last, backend=backend)
+    library = EVERY[backend]()
+    with pytest.raises(se.ShapeError, match="unless n - 1 >= 0, but it is -1"):
+        f(*map(library.into, (np.zeros(0), np.zeros((3, 0)))))

@@ -71,6 +71,8 @@ class Backend(Library):
     in_blocks: ClassVar[bool] = False
     # Whether its functions of Python's numbers give doubles that aren't Python's.
     plain_lengths: ClassVar[bool] = False
+    # Whether entries are written as numbers in loops.
+    writes_entries: ClassVar[bool] = False
     # The backends for complex numbers and for the float64 fast path, if they differ.
     for_complex: ClassVar[type[Backend] | None] = None
     for_doubles: ClassVar[type[Backend] | None] = None
@@ -375,6 +377,13 @@ class Backend(Library):
     def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that writes, adds or subtracts a block of an array."""
         return self.assigned(bracketed(target, slices), block, sign)
+
+    def write_entry(
+        self, array: Code, slices: Sequence[Bracket], value: Code, sign: int
+    ) -> ast.stmt:
+        """Spell the statement that writes, adds or subtracts an entry of an array, for those with
+        ``writes_entries``."""
+        raise NotImplementedError
 
     def assigned(self, place: Code, value: Code, sign: int) -> ast.stmt:
         """Spell the statement that writes, adds or subtracts a value where it may be written to."""

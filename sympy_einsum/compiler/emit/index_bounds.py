@@ -72,7 +72,7 @@ def _bounds_of_steps(node: Scan) -> list[Expr]:
     found = []
     for bound in position_bounds(loop.outputs, {loop.index}):
         slope = bound.diff(loop.index)
-        if not slope.is_nonpositive:
+        if not slope.is_negative:
             found.append(bound.xreplace({loop.index: S.Zero}))
         if not slope.is_nonnegative:
             found.append(bound.xreplace({loop.index: loop.length - 1}))

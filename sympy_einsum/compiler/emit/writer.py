@@ -35,6 +35,7 @@ from ..ir.code import (
     names_in,
     nodes,
     quote,
+    subscript,
     template_of,
 )
 from ..ir.instruction_rules import AxisPart, Params, Slice, broadcast_shape
@@ -75,6 +76,7 @@ class Writer:
         careful: bool = False,
         lengths: Collection[Expr] = (),
         named: Collection[int] = (),
+        in_loop: bool = False,
     ):
         self.plan = plan
         self.lengths = lengths
@@ -84,6 +86,7 @@ class Writer:
         self.backend = backend
         self.prefix = prefix
         self.careful = careful
+        self.in_loop = in_loop
         self.constants: dict[str, object] = {}
         self._codes: list[Code] = []
         # For loops that stand above the function, the variables of this one that they use.
@@ -133,7 +136,11 @@ class Writer:
                 )
                 if self._are_doubles(inputs):
                     value = self._own_number(inputs[1]) or value
-                statement = self.backend.write(place, value, order, sign)
+                if self._writes_entry(number):
+                    entry = subscript(value, [constant(0)] * order)
+                    statement = self.backend.write_entry(target, brackets, entry, sign)
+                else:
+                    statement = self.backend.write(place, value, order, sign)
                 steps.append(self._assignment("", statement, None, number))
                 self._codes.append(target)
                 continue
@@ -151,6 +158,15 @@ class Writer:
                 code = name(variable)
             self._codes.append(code)
         return steps, [self._codes[k] for k in self.plan.results]
+
+    def _writes_entry(self, number: int) -> bool:
+        """Tell whether an instruction writes a single entry at each step of a loop, and the backend
+        has a statement for it."""
+        op, inputs, params, shape = self.plan.instructions[number]
+        if op != "write" or not (self.in_loop and self.backend.writes_entries):
+            return False
+        value = self.plan.instructions[inputs[1]].shape
+        return _is_entry(params[0]) and len(value) == len(shape)
 
     def _assignment(
         self, target: str, code: ast.AST, shape: Shape | None, number: int, over: str = ""
@@ -323,6 +339,7 @@ class Writer:
             reuse=overwritten(body.plan) if overwrites else None,
             careful=self.careful,
             lengths=self.lengths,
+            in_loop=isinstance(body, ScanBody),
         )
         steps, outputs = inner.write()
         statements: list[ast.stmt] = []
@@ -463,6 +480,11 @@ def _reaches_end(slices: Sequence[AxisPart], shape: Shape) -> bool:
     ]
     below, beside = [n - end for n, end in zip(shape, ends, strict=True)]
     return bool(below.is_zero or ((below - 1).is_zero and beside.is_zero))
+
+
+def _is_entry(slices: Sequence[AxisPart]) -> bool:
+    """Tell whether slices of all axes take one entry."""
+    return bool(slices) and all(isinstance(own, Slice) and own.count == 1 for own in slices)
 
 
 def _may_be_negative(position: Expr) -> bool:
