@@ -242,6 +242,7 @@ if TYPE_CHECKING:
     )
     from .evaluation import evaluate
     from .languages import parse, parse_program, read_einsum
+    from .operations import scalar_names as _scalar_names
     from .operations.scalar_names import *  # noqa: F403
     from .optimization import Problem, pack
     from .printing import draw, latex, pretty, to_dot, to_text
@@ -501,6 +502,10 @@ __all__ = [
     "windows",
     "written",
 ]
+
+# Of an installed package, type checkers take for private what isn't in __all__.
+if TYPE_CHECKING:
+    __all__ += _scalar_names.__all__
 
 
 @_for_each_row
