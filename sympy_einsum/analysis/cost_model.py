@@ -20,15 +20,18 @@ from ..core import Indices, NodeTable, Shape, cached, children, postorder, tunin
 from ..expressions import (
     RUNNING,
     Adj,
+    AdjStack,
     AxesFunction,
     Cofactors,
     Constant,
     Det,
+    DetStack,
     Einsum,
     Elementwise,
     Extremum,
     Fourier,
     Inv,
+    InvStack,
     LogDet,
     LogSumExp,
     MatrixFunction,
@@ -223,8 +226,10 @@ def _comparisons_cost(node: NamedAxesFunction) -> int:
 
 
 def _factorized(times: int) -> Callable[[MatrixFunction], int]:
-    """Return the cost of ``times`` factorizations of a node's matrix, as a function."""
-    return lambda node: times * nominal_length(node.operands[0].shape[0]) ** 3
+    """Return the cost of ``times`` factorizations of each of a node's matrices, as a function."""
+    return lambda node: (
+        times * _entries(node.operands[0]) * nominal_length(node.operands[0].shape[-1])
+    )
 
 
 def _decomposed(node: StackFunction) -> int:
@@ -296,9 +301,12 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         OneHot: _nothing,
         RunningFunction: _exponentials_cost,
         Inv: _factorized(3),
+        InvStack: _factorized(3),
         Det: _factorized(1),
+        DetStack: _factorized(1),
         LogDet: _factorized(1),
         Adj: _factorized(20),
+        AdjStack: _factorized(20),
         Cofactors: _cofactors_cost,
         StackFunction: _decomposed,
         Scan: _scan_cost,

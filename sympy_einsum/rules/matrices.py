@@ -67,7 +67,9 @@ def multiple(matrix: Operand) -> tuple[Expr, Operand, bool] | None:
     if isinstance(matrix, TensorAdd):
         factor = sum_content(matrix)
         return None if factor is S.One else (factor, divided(matrix, factor), False)
-    if not isinstance(matrix, View) or matrix.core is None or matrix.core.order != 2:
+    if not isinstance(matrix, View) or matrix.core is None:
+        return None
+    if matrix.order != 2 or matrix.core.order != 2:
         return None
     if len(set(matrix.output)) != 2 or set(matrix.output) != set(matrix.subscripts[-1]):
         return None
@@ -403,15 +405,18 @@ def _multiple_of_log_determinant(power: tuple[Operand, Operand] | None) -> Opera
     return None if power is None else scale(power[1], logdet(power[0]))
 
 
-def diagonal_parts(matrix: Operand) -> tuple[Expr, Operand] | None:
-    """Return the factor c and the vector v of a matrix diag(c v); None for other matrices."""
-    if not isinstance(matrix, View) or matrix.order != 2 or len(set(matrix.output)) != 1:
+def diagonal_parts(matrices: Operand) -> tuple[Expr, TensorExpr] | None:
+    """Return the factor c and the vectors v of matrices diag(c v); None for others."""
+    if not isinstance(matrices, View):
         return None
-    factor = Mul(*matrix.scalars)
-    lengths = {0: matrix.shape[0]}
-    if matrix.core is None:
-        return factor, contract((), (), (0,), lengths)
-    return factor, contract((matrix.core,), [(0,) * matrix.core.order], (0,), lengths)
+    *stack, row, column = matrices.output
+    if row != column or len({*stack, row}) <= len(stack):
+        return None
+    factor, labels = Mul(*matrices.scalars), (*stack, row)
+    lengths = dict(zip(labels, matrices.shape[:-1], strict=True))
+    if matrices.core is None:
+        return factor, contract((), (), labels, lengths)
+    return factor, contract((matrices.core,), matrices.subscripts[-1:], labels, lengths)
 
 
 def det_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
@@ -419,23 +424,29 @@ def det_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
     found = diagonal_parts(node.operands[0])
     if found is None:
         return None
-    factor, vector = found
-    return factor ** vector.shape[0] * _product_of_entries(vector)
+    factor, vectors = found
+    return scale(factor ** vectors.shape[-1], _product_of_entries(vectors))
 
 
-def _product_of_entries(vector: TensorExpr) -> Operand:
-    """Return the product of a vector's entries; of a few they are written out, as the public
+def _product_of_entries(vectors: TensorExpr) -> Operand:
+    """Return the product of each vector's entries; of a few they are written out, as the public
     product of entries writes them."""
-    (length,) = vector.shape
-    if isinstance(vector, Ones):
-        return S.One
+    *stack, length = vectors.shape
+    axes = tuple(range(vectors.order))
+    if isinstance(vectors, Ones):
+        return contract((), (), axes[:-1], dict(enumerate(stack)))
     if length.is_Integer and length <= tuning.MAX_WRITTEN_FACTORS:
+        lengths = dict(enumerate(vectors.shape))
         units = [Unit(length, k) for k in range(int(length))]
-        return Mul(*[contract((vector, unit), ((0,), (0,)), (), {0: length}) for unit in units])
-    intervals = IntervalProducts.of(vector)
+        entries = [contract((vectors, u), (axes, axes[-1:]), axes[:-1], lengths) for u in units]
+        return apply_body(Mul(*[slot(k) for k in range(len(entries))]), tuple(entries))
+    intervals = IntervalProducts.of(vectors)
     size = length + 1
     ends = (Unit(size, S.Zero), Unit(size, length))
-    return contract((intervals, *ends), ((0, 1), (0,), (1,)), (), {0: size, 1: size})
+    first, last = axes[-1], len(axes)
+    subscripts = ((*axes, last), (first,), (last,))
+    lengths = dict(enumerate((*stack, size, size)))
+    return contract((intervals, *ends), subscripts, axes[:-1], lengths)
 
 
 def logdet_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
@@ -443,7 +454,9 @@ def logdet_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
     found = diagonal_parts(node.operands[0])
     if found is None:
         return None
-    factor, vector = found
-    logarithms = apply_body(LOG, (apply_body(Abs(slot(0)), (vector,)),))
-    total = contract((logarithms,), ((0,),), (), {0: vector.shape[0]})
-    return vector.shape[0] * log(Abs(factor)) + total
+    factor, vectors = found
+    axes, lengths = tuple(range(vectors.order)), dict(enumerate(vectors.shape))
+    logarithms = apply_body(LOG, (apply_body(Abs(slot(0)), (vectors,)),))
+    total = contract((logarithms,), (axes,), axes[:-1], lengths)
+    constant = vectors.shape[-1] * log(Abs(factor))
+    return total_of([total, contract((constant,), ((),), axes[:-1], lengths)])

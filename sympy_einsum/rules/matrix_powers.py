@@ -88,13 +88,14 @@ def exponential_of_transpose(node: Expm, barriers: Barriers) -> Operand | None:
 
 
 def exponential_of_diagonal(node: Expm, barriers: Barriers) -> Operand | None:
-    """exp(diag(v)) = diag(exp(v))."""
+    """exp(diag(v)) = diag(exp(v)), for stacks too."""
     found = diagonal_parts(node.operands[0])
     if found is None or len(node.operands) > 1:
         return None
-    factor, vector = found
-    exponentials = apply_body(EXP, (scale(factor, vector),))
-    return contract((exponentials,), ((0,),), (0, 0), {0: vector.shape[0]})
+    factor, vectors = found
+    exponentials = apply_body(EXP, (scale(factor, vectors),))
+    axes = tuple(range(vectors.order))
+    return contract((exponentials,), (axes,), (*axes, axes[-1]), dict(enumerate(vectors.shape)))
 
 
 def _exponent(matrix: Operand) -> Operand | None:

@@ -103,6 +103,12 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             matrices.det_of_power,
             any_of(MatrixPower),
         ),
+        Rule(
+            "determinants of diagonals",
+            "det(einsum('ijj->ijj', F)) = prod(einsum('ijj->ij', F), axis=1)",
+            matrices.det_of_diagonal,
+            any_of(View),
+        ),
         Rule("determinants of products", "det(F @ G) = det(F)*det(G)", matrices.det_of_product),
     ),
     LogDetStack: (
@@ -124,6 +130,12 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             "logdet(matrix_power(F, p)) = p*logdet(F)",
             matrices.logdet_of_power,
             any_of(MatrixPower),
+        ),
+        Rule(
+            "determinants of diagonals",
+            "logdet(einsum('ijj->ijj', F)) = log(abs(einsum('ijj->ij', F))).sum(axis=1)",
+            matrices.logdet_of_diagonal,
+            any_of(View),
         ),
         Rule(
             "determinants of products",

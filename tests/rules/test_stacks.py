@@ -28,6 +28,7 @@ A = se.TensorSymbol("A", n, n)
 X = se.TensorSymbol("X", q, r, n, n)
 v, w = se.TensorSymbol("v", q, n), se.TensorSymbol("w", q, positive=True)
 W = w[:, None, None]
+XS = se.einsum("ijkk->jik", X)
 T, I_ = F.transpose(0, 2, 1), np.eye(3)
 rng = np.random.default_rng(0)
 VALUES = {
@@ -124,8 +125,16 @@ RULES = {
         (se.logdet(se.expm(F)), se.trace(F, axis1=1, axis2=2)),
         (se.logdet(se.expm(X)), se.trace(X, axis1=2, axis2=3)),
     ],
+    "determinant of a diagonal": [
+        (se.det(diag(v)), se.prod(v, axis=1)),
+        (se.det(2 * p * diag(v)), (2 * p) ** n * se.prod(v, axis=1)),
+        (se.det(diag(v[:, :3])), v[:, 0] * v[:, 1] * v[:, 2]),
+        (se.det(se.broadcast_to(p * se.Delta(n), (q, n, n))), p**n + 0 * w),
+        (se.logdet(-3 * diag(v)), n * se.log(3) + se.log(abs(v)).sum(axis=1)),
+        (se.logdet(se.einsum("ijkk->jikk", X)), se.log(abs(XS)).sum(axis=2)),
+        (se.expm(diag(v) / 2), diag(se.exp(v / 2))),
+    ],
     # Those that are for one matrix alone.
-    "determinant of a diagonal": [],
     "inverse of a Kronecker product": [],
     "determinant of a Kronecker product": [],
     "derivative along the matrix": [],
@@ -177,8 +186,20 @@ def test_similar_expressions_stay_right(e):
         np.testing.assert_allclose(value(found), value(e), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("function", [se.det, se.logdet])
+def test_determinants_of_products_are_taken_apart(function):
+    """As those of one matrix: factors have known determinants more often than products."""
+    one = function(A @ se.expm(A))
+    for e in (function(F @ G), function(F @ se.inv(G)), one):
+        simple = se.simplify(e)
+        assert "@" not in str(simple)
+        assert "einsum" not in str(simple)
+        np.testing.assert_allclose(value(simple), value(e))
+
+
 def test_gradients_of_log_determinants_are_inverses():
-    for f in (se.log(se.det(F)).sum(), se.logdet(F).sum()):
+    products = se.log(se.det(F @ G)).sum(), se.logdet(G @ F @ A).sum()
+    for f in (se.log(se.det(F)).sum(), se.logdet(F).sum(), *products):
         gradient = se.gradient(f, F)
         assert gradient == se.inv(F).transpose(0, 2, 1)
         source = se.lambdify([F], gradient).source
