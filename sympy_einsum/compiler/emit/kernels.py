@@ -112,9 +112,10 @@ def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> Ker
     ]
     names = map(name, [*signature.arguments, *constants, *given])
     own = function_of("compute", [*names], body, [name("compiled")])
-    text = "\n\n\n".join(map(printed, [*kernel.functions, own]))
     kept = [bool(steps[k].shape) or k in facts.positions for k in kernel.plan.results]
-    return KernelText(text, arguments, constants, [kernel.shape(k) for k in kernel.given], kept)
+    return KernelText(
+        printed(own), arguments, constants, [kernel.shape(k) for k in kernel.given], kept
+    )
 
 
 def _guards(signature: Signature, bounds: Sequence[Expr]) -> list[ast.stmt]:

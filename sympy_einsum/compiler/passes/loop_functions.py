@@ -154,15 +154,19 @@ class LoopWriter:
         kind = self.backend.integers() if has_positions else name(self.kind)
         return assigned(own, self.backend.created("empty", [shape], kind))
 
-    def compiled(self, name_of: str, write: WriteBody) -> ast.stmt:
-        """Return the function for a compiler of loops: what a step computes goes into rows of the
-        results, and lengths are arguments."""
+    def compiled(self, operands: Sequence[Code], write: WriteBody) -> tuple[list[ast.stmt], Code]:
+        """Return the statements for a compiler of loops, and the results: what a step computes goes
+        into rows of these."""
         loop = self.loop
         steps, outputs = write(self.body, self.names)
         carried = len(loop.carries)
         length = self.size(loop.length)
         kind = name("dtype")
         before: list[ast.stmt] = [
+            assigned(name(own), operand)
+            for own, operand in zip(self.arguments, operands, strict=True)
+        ]
+        before += [
             assigned(name(own), ast.Call(kind, [name(own)], []))
             for own, carry in zip(self.carries, loop.carries, strict=True)
             if not shape_of(carry.symbol)
@@ -213,9 +217,7 @@ class LoopWriter:
             for own in steps
         ]
         body = [*self.entries(), *steps, *stores, *self._step(outputs[:carried])]
-        statements = [*before, self._over_steps(body)]
-        statements.append(ast.Return(as_tuple(returned)))
-        return function(name_of, [*map(name, self.arguments)], statements, [name("compiled")])
+        return [*before, self._over_steps(body)], as_tuple(returned)
 
     def _copied(self, value: Code, array: Code, position: Code, like: Operand) -> ast.stmt:
         """The statement that copies a value to a row of an array, entry by entry: Numba takes
@@ -363,8 +365,6 @@ def loop_function(
     UnsupportedError : the library has no loops
     """
     writer = LoopWriter(body, prefix, backend, size)
-    if backend.loops == "compiled":
-        return writer.compiled(name_of, write)
     if backend.loops == "written":
         return writer.written(name_of, write)
     if backend.loops == "scanned":

@@ -1,22 +1,22 @@
 """Decorators by which Numba compiles helper functions, and steps of reductions that may be
-reordered.
+reordered. Nothing is called from C, and each wrapper for that would be compiled too.
 """
 
 from __future__ import annotations
 
 import numba
 
-compiled = numba.njit(nogil=True, error_model="numpy")
-inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True)
+compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True, no_cfunc_wrapper=True)
 
 
-@numba.njit(fastmath={"reassoc"})
+@numba.njit(fastmath={"reassoc"}, no_cfunc_wrapper=True)
 def add(a, b):
     """Return a + b as a step of a sum, which may be added up in several parts at once."""
     return a + b
 
 
-@numba.njit(fastmath={"nnan", "nsz"})
+@numba.njit(fastmath={"nnan", "nsz"}, no_cfunc_wrapper=True)
 def larger(a, b):
     """Return the larger one of two numbers; either, if one is nan."""
     return a if a > b else b

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from sympy import Expr
@@ -80,7 +81,7 @@ class Entries:
         self.here: Block = []
         self.constants: dict[int, str] = {}
         self._size = size
-        self._count = 0
+        self.new_names: Iterator[int] = itertools.count(1)
         self._bodies: dict[tuple[Expr, int], Template] = {}
 
     def step(self, number: int) -> Instruction:
@@ -97,8 +98,7 @@ class Entries:
 
     def new_name(self) -> str:
         """Return a name that nothing has yet."""
-        self._count += 1
-        return f"t{self._count}"
+        return f"t{next(self.new_names)}"
 
     # --- entries
 

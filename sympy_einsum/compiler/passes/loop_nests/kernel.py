@@ -10,12 +10,12 @@ from typing import NamedTuple
 from sympy import Add, Expr, Mul
 
 from ....core import UnsupportedError, tuning
-from ...ir.code import Code, assigned, call, name, names_in, quote, statement, subscript
+from ...ir.code import Code, assigned, name, quote, statement, subscript
 from ...ir.instructions import OPS
 from ...ir.loops import statements_of, variable_name
 from ...ir.plans import Plan
 from ...ir.scans import ScanBody
-from ..loop_functions import free_prefix, loop_function
+from ..loop_functions import LoopWriter
 from ..row_blocks import RowBlocks, in_row_blocks
 from .calls import CALLS
 from .contraction import with_rows
@@ -44,10 +44,9 @@ class Kernel(Statements):
         self.rows = in_row_blocks(simple, lambda step: step.op in ("dot", "matmul"), 2)
         super().__init__(self.rows.plan if self.rows else simple, names, spelling, size)
         steps = enumerate(self.plan.instructions)
-        self.count = itertools.count(1)
+        # The numbers of loops.
+        self.loop_numbers = itertools.count(1)
         called = [step for number, step in steps if self._is_called(number)]
-        # The functions of loops.
-        self.functions: list[ast.stmt] = []
         self.inlined = self.facts.inlined({self.facts.roots[k] for s in called for k in s.inputs})
 
     def statements(self) -> tuple[list[ast.stmt], list[Code]]:
@@ -122,25 +121,23 @@ class Kernel(Statements):
                 self.compute(number)
 
     def loop(self, number: int, operands: Sequence[Code]) -> Code:
-        """Return the call of a loop on some operands; its function goes before the kernel."""
+        """Write a loop on some operands; return its results. It is no function of its own, which
+        Numba would compile once by itself and once more for the kernel."""
         taken = {*self.names.values()}
-        own = next(own for k in self.count if (own := f"loop{k}") not in taken)
-        spelling, size = self.spelling, self.size
-        tree = loop_function(
-            *(self.step(number).params[0], own, free_prefix(taken), spelling, size), self._body
+        prefix = next(
+            own
+            for k in self.loop_numbers
+            if not any(other.startswith(own := f"loop{k}_") for other in taken)
         )
-        # Names of lengths, numbers and arrays outside.
-        named = {*self.names.values()}
-        outer = [own for own in dict.fromkeys(names_in(tree)) if own in named]
-        assert isinstance(tree, ast.FunctionDef)
-        tree.args.args += [ast.arg(own) for own in outer]
-        self.functions.append(tree)
-        return call(own, *operands, *map(name, outer))
+        writer = LoopWriter(self.step(number).params[0], prefix, self.spelling, self.size)
+        statements, results = writer.compiled(operands, self._body)
+        self.tree.append([*statements])
+        return results
 
     def _body(self, body: ScanBody, names: Mapping[Expr, str]) -> tuple[list[ast.stmt], list[Code]]:
         """Return the statements of a step, and the code of its outputs."""
         inner = Kernel(body.plan, {**self.names, **names}, self.spelling, self._size)
-        inner.count, inner.functions = self.count, self.functions
+        inner.loop_numbers, inner.new_names = self.loop_numbers, self.new_names
         statements, outputs = inner.statements()
         zeros = [
             assigned(name(inner.values[k].array), quote("np.zeros({0}, dtype)", inner.shape(k)))
