@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack, overload
 
-from ..core import ShapeError, TensorError
+from ..core import ShapeError, TensorError, same_name_hint
 from ..expressions import (
     Operand,
     Several,
@@ -60,7 +60,7 @@ def vjp(
     True
     """
     variables = [as_variable(v) for v in listed(x)]
-    functions, _ = stabilise([as_function(part) for part in listed(y)], variables)
+    functions, _ = stabilise([as_function(part, variables) for part in listed(y)], variables)
     cotangents = _fitting(u, functions, isinstance(y, (list, tuple)), "cotangent")
     check_layout(layout)
     check_mode(mode)
@@ -103,7 +103,7 @@ def jvp(
     True
     """
     variables = [as_variable(variable) for variable in listed(x)]
-    functions, _ = stabilise([as_function(part) for part in listed(y)], variables)
+    functions, _ = stabilise([as_function(part, variables) for part in listed(y)], variables)
     tangents = _fitting(v, variables, isinstance(x, (list, tuple)), "tangent")
     check_layout(layout)
     check_mode(mode)
@@ -173,5 +173,6 @@ def _same_shape(value: TensorLike, like: Operand, what: str) -> Operand:
     if shape_of(value) != shape_of(like):
         raise ShapeError(
             f"the {what} of {str(like)[:80]} has its shape, {shape_of(like)}, not {shape_of(value)}"
+            + same_name_hint(*shape_of(like), *shape_of(value))
         )
     return value

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..core import Shape, ShapeError, TensorError, same_shape
+from ..core import Shape, ShapeError, TensorError, same_name_hint, same_shape
 from ..expressions import Delta, Operand, Solution, Zeros, as_operand, shape_of
 from ..operations import transpose
 from ..rules import stabilise, tidy
@@ -195,7 +195,8 @@ class LinearMap:
 
 def _check(given: Shape, taken: Shape) -> None:
     if not same_shape(given, taken):
-        raise ShapeError(f"the map takes a tensor of shape {taken}, not of shape {given}")
+        hint = same_name_hint(*taken, *given)
+        raise ShapeError(f"the map takes a tensor of shape {taken}, not of shape {given}" + hint)
 
 
 def linearize(f: Listed, x: Listed) -> LinearMap:
@@ -227,8 +228,8 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
     >>> layer.matrix() == se.jacobian(se.tanh(A @ v), v)
     True
     """
-    functions = [as_function(part) for part in listed(f)]
     variables = [as_variable(v) for v in listed(x)]
+    functions = [as_function(part, variables) for part in listed(f)]
     roots, _ = stabilise(functions, variables)
     graph = Graph(roots, variables)
     number = {variable: k for k, variable in enumerate(variables)}

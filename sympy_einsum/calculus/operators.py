@@ -32,6 +32,7 @@ from ..core import (
     TensorError,
     UnsupportedError,
     documentation_link,
+    same_name_hint,
     with_hints,
 )
 from ..expressions import (
@@ -85,8 +86,13 @@ def as_variable(value: object) -> Operand:
     )
 
 
-def as_function(value: TensorLike, *variables: object) -> Operand:
-    """Convert an argument to the expression to differentiate; SymPy's with matrices to tensors."""
+def as_function(value: TensorLike, variables: Sequence[object] = ()) -> Operand:
+    """Convert an argument to the expression to differentiate by some variables; SymPy's with
+    matrices to tensors.
+
+    Raises TensorError if a tensor symbol isn't in it, but another of the same name: where lengths
+    have been substituted, the symbol is another one, and the derivative would be 0.
+    """
     if isinstance(value, (list, tuple, set, dict, MatrixBase, NDimArray)):
         converter = {MatrixBase: "from_matrix", NDimArray: "from_array"}
         names = [name for kind, name in converter.items() if isinstance(value, kind)]
@@ -95,7 +101,22 @@ def as_function(value: TensorLike, *variables: object) -> Operand:
             "tensors of one shape side by side with stack; jacobian, jvp and vjp take lists"
             + "".join(f"; {name} makes one tensor of it" for name in names)
         )
-    return as_operand(value)
+    y = as_operand(value)
+    free = y.free_symbols
+    for absent in [v for v in variables if isinstance(v, TensorSymbol) and v not in free]:
+        for other in free:
+            if isinstance(other, TensorSymbol) and other.name == absent.name:
+                raise TensorError(
+                    f"there is no {absent} of shape {absent.shape}{_assumed(absent)} in the "
+                    f"expression: the {other} in it is another symbol, of shape {other.shape}"
+                    f"{_assumed(other)}; differentiate with respect to that, or before lengths are "
+                    "substituted" + same_name_hint(*absent.shape, *other.shape)
+                )
+    return y
+
+
+def _assumed(symbol: TensorSymbol) -> str:
+    return "".join(f", {name}" for name in symbol.assumptions)
 
 
 @overload
@@ -174,9 +195,9 @@ def diff(
     ('pullback of sin', True)
     """
     check_layout(layout)
-    y = as_function(y, *variables)
-    result = y
     names = _expand_counts(variables)
+    y = as_function(y, names)
+    result = y
     if not variables:
         raise TensorError("diff needs at least one variable")
     steps: list[Step] = []
@@ -312,8 +333,8 @@ def jacobian(
     check_layout(layout)
     if isinstance(y, (list, tuple)):
         return [jacobian(part, x, mode=mode, layout=layout, simplify=simplify) for part in y]
-    y = as_function(y, *listed(x))
     variables = [_as_part(v) for v in listed(x)]
+    y = as_function(y, variables)
     symbols = tuple([v for v in variables if isinstance(v, (TensorSymbol, Symbol))])
     by_symbols = iter(sweep(y, symbols, mode, simplify)[0] if symbols else ())
     blocks = [
@@ -387,6 +408,7 @@ def gradient(
     if not trace:
         return jacobian(f, x, mode=mode, simplify=simplify)
     variables = tuple([_as_part(v) for v in listed(x)])
+    f = as_function(f, variables)
     if not all(isinstance(v, (TensorSymbol, Symbol)) for v in variables):
         raise UnsupportedError("there are no steps for derivatives by parts")
     blocks, steps = sweep(f, variables, mode, simplify, trace)

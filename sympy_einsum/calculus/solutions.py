@@ -7,7 +7,7 @@ from math import prod
 
 from sympy import Basic, S, Symbol
 
-from ..core import ShapeError, TensorError, UnsupportedError, same_shape
+from ..core import ShapeError, TensorError, UnsupportedError, same_name_hint, same_shape
 from ..expressions import (
     BoundTensor,
     Operand,
@@ -245,6 +245,7 @@ def _check_shape(name: str, what: str, given: Operand, x: Operand) -> None:
     if not same_shape(own, wanted):
         raise ShapeError(
             f"{what} of {name} has shape {own}, and the unknown {x} has {wanted}; both must agree"
+            + same_name_hint(*own, *wanted)
         )
 
 

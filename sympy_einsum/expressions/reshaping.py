@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sympy import Expr, Mul, S, cancel
 
-from ..core import Length, Shape, ShapeError, as_length, same_length, same_shape
+from ..core import Length, Shape, ShapeError, as_length, same_length, same_name_hint, same_shape
 from .base import Operand, TensorExpr
 from .interning import Data, Operands
 from .leaves import Zeros
@@ -73,12 +73,15 @@ def _resolve_shape(tensor: TensorExpr, shape: Sequence[Length]) -> Shape:
         if not same_length(size, tensor.size):
             raise ShapeError(
                 f"can't reshape {tensor.shape}, of {tensor.size} entries, to {tuple(shape)}, "
-                f"of {size}"
+                f"of {size}" + same_name_hint(tensor.size, size)
             )
         return tuple(known)
     rest = cancel(tensor.size / size)
     if rest.is_integer is False or not _divides(size, tensor.size):
-        raise ShapeError(f"can't reshape {tensor.shape} to {tuple(shape)}: {size} doesn't divide")
+        hint = same_name_hint(tensor.size, size)
+        raise ShapeError(
+            f"can't reshape {tensor.shape} to {tuple(shape)}: {size} doesn't divide" + hint
+        )
     return tuple([rest if length == -1 else as_length(length) for length in shape])
 
 

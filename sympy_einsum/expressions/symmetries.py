@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..core import DeferredModule, Shape, ShapeError, TensorError, same_length, tuning
+from ..core import (
+    DeferredModule,
+    Shape,
+    ShapeError,
+    TensorError,
+    same_length,
+    same_name_hint,
+    tuning,
+)
 
 combinatorics = DeferredModule("sympy.combinatorics")
 
@@ -51,6 +59,7 @@ def generators_of(value: object, name: str, shape: Shape) -> tuple[Axes, ...]:
                 raise ShapeError(
                     f"axes {axis} and {other} of symmetric tensor {name!r} are exchanged, but "
                     f"have lengths {shape[axis]} and {shape[other]}"
+                    + same_name_hint(shape[axis], shape[other])
                 )
     found: list[Axes] = []
     group = permutations_of(tuple([tuple(swap) for swap in swaps]), order)

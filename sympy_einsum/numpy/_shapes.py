@@ -20,6 +20,7 @@ from ..core import (
     as_list,
     as_shape,
     same_length,
+    same_name_hint,
 )
 from ..expressions import (
     Constant,
@@ -116,6 +117,7 @@ def broadcast_shapes(args: Sequence[Lengths]) -> Shape:
                 raise ShapeError(
                     f"shapes {', '.join(map(str, shapes))} don't fit: axis {axis - order} has the "
                     f"lengths {found[axis]} and {length}, neither of them 1"
+                    + same_name_hint(found[axis], length)
                 )
     return tuple(found)
 

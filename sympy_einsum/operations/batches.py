@@ -15,6 +15,7 @@ from ..core import (
     as_length,
     postorder,
     same_length,
+    same_name_hint,
     same_shape,
 )
 from ..expressions import (
@@ -99,6 +100,7 @@ def batch(exprs: TensorLike | Sequence[Any], variables: Mapping[Any, Length | Te
             names = ", ".join(map(str, stacked))
             raise ShapeError(
                 f"{symbol} has {first} examples and {names} {length}; the numbers must be equal"
+                + same_name_hint(first, length)
             )
         length = first if length is None else length
         stacked[symbol] = own
@@ -116,6 +118,7 @@ def _stacked(symbol: Symbol | TensorSymbol, value: Length | TensorExpr) -> Tenso
             raise ShapeError(
                 f"a batch of {symbol}, of shape {shape}, has the shape (b, "
                 f"{', '.join(map(str, shape))}), not {shape_of(tensor)}"
+                + same_name_hint(*shape, *shape_of(tensor))
             )
         return tensor
     known = symbol.assumptions if isinstance(symbol, TensorSymbol) else _signs(symbol)

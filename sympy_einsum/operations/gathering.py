@@ -19,6 +19,7 @@ from ..core import (
     UnsupportedError,
     as_length,
     same_length,
+    same_name_hint,
 )
 from ..expressions import (
     Constant,
@@ -169,6 +170,7 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = -1)
         else:
             raise ShapeError(
                 f"axis {k} of the positions has length {theirs}, that of the tensor {ours}"
+                + same_name_hint(theirs, ours)
             )
     hot = OneHot.at(found, lengths[order])
     return contract((arr, hot), (terms[0], [*terms[1], order]), range(order), lengths)

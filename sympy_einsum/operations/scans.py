@@ -345,7 +345,7 @@ def _check_carry(number: int, old: Operand, new: Operand) -> None:
     if not same_shape(before, after):
         raise ShapeError(
             f"carry {number} of a scan must keep its shape: it starts with {before}, and the step "
-            f"returns {after}"
+            f"returns {after}" + same_name_hint(*before, *after)
         )
 
 

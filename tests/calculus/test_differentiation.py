@@ -198,6 +198,37 @@ def test_bad_requests(name):
         BAD[name]()
 
 
+BY_AN_ABSENT_SYMBOL = {
+    "diff": lambda f, v: se.diff(f, v),
+    "diff, counted": lambda f, v: se.diff(f, (v, 2)),
+    "method": lambda f, v: f.diff(v),
+    "of SymPy": lambda f, v: sympy.diff(f, v),
+    "of SymPy, inside": lambda f, v: sympy.diff(t * sympy.sin(f), v),
+    "gradient": lambda f, v: se.gradient(f, v),
+    "with steps": lambda f, v: se.gradient(f, [v], trace=True),
+    "joint": lambda f, v: se.gradient(f, [t, v]),
+    "jacobian": lambda f, v: se.jacobian([y, f], v),
+    "hessian": lambda f, v: se.hessian(f, v),
+    "jvp": lambda f, v: se.jvp(f, v, v),
+    "vjp": lambda f, v: se.vjp(f, v, 1),
+    "hvp": lambda f, v: se.hvp(f, v, v),
+    "linearize": lambda f, v: se.linearize(f, v),
+}
+
+
+@pytest.mark.parametrize("name", BY_AN_ABSENT_SYMBOL)
+def test_by_a_symbol_from_before_a_substitution(name):
+    """With other lengths or assumptions a symbol is another one: its derivative isn't 0."""
+    derivative = BY_AN_ABSENT_SYMBOL[name]
+    with pytest.raises(se.TensorError, match=r"no x of shape \(n,\).* another .*shape \(2,\)"):
+        derivative((x @ x + y @ y).subs(n, 2), x)
+    positive = se.TensorSymbol("x", n, positive=True)
+    with pytest.raises(se.TensorError, match=r"no x of shape \(n,\).* \(n,\), positive"):
+        derivative(positive @ positive, x)
+    derivative((x @ x).subs(n, 2), x.subs(n, 2))
+    derivative(y @ y, x)
+
+
 def test_integrals_and_sums_around_scalars():
     f = Integral(sympy.sin(t * (x @ x)), (t, 0, 1)) + Sum((x @ x) ** t, (t, 1, 3))
     expected = se.diff(f, x).subs(n, 2)
