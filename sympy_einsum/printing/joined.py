@@ -46,12 +46,18 @@ class CrossProducts(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Hold a tensor embedded into an axis of the result from a position on, or as one entry."""
+    """Hold a tensor embedded into an axis of the result from a position on, or as one entry; an
+    entry can also be seen as a tensor of length 1 along the axis."""
 
-    tensor: TensorExpr
+    tensor: Operand
     axis: int
     start: Expr
-    is_entry: bool
+    widened: TensorExpr | None = None
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether the tensor is one entry of the axis."""
+        return self.widened is not None
 
 
 def find_call(node: TensorAdd) -> Call | None:
@@ -67,13 +73,16 @@ def find_call(node: TensorAdd) -> Call | None:
 
 
 def _concatenation(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
-    axis, is_entry = pieces[0].axis, pieces[0].is_entry
-    if any((own.axis, own.is_entry) != (axis, is_entry) for own in pieces):
+    axis = pieces[0].axis
+    if any(own.axis != axis for own in pieces):
         return None
     ordered = _in_order(pieces)
     if ordered is None:
         return None
-    tensors = tuple([own.tensor for own in ordered])
+    is_entry = all(own.is_entry for own in ordered)
+    tensors = tuple([own.tensor if is_entry else own.widened or own.tensor for own in ordered])
+    if not all(isinstance(own, TensorExpr) for own in tensors):
+        return None
     function = stack if is_entry else concatenate
     if function(tensors, axis) is not node:
         return None
@@ -117,15 +126,17 @@ def _piece(term: Operand) -> _Piece | None:
     axis = product.output.index(labels[-1])
     output = [*product.output[:axis], *labels[:-1], *product.output[axis + 1 :]]
     rest = [j for j in range(len(product.operands)) if j != k]
-    tensor = contract_part(
+    factors = (
         [*scalars, *[product.operands[j] for j in rest]],
         [*[()] * len(scalars), *[product.terms[j] for j in rest]],
-        output,
-        product.lengths,
     )
-    if not isinstance(tensor, TensorExpr):
-        return None
-    return _Piece(tensor, axis, place.start, isinstance(place, Unit))
+    tensor = contract_part(*factors, output, product.lengths)
+    if not isinstance(place, Unit):
+        return _Piece(tensor, axis, place.start) if isinstance(tensor, TensorExpr) else None
+    new = len(product.lengths)
+    output.insert(axis, new)
+    widened = contract_part(*factors, output, {**product.lengths, new: S.One})
+    return _Piece(tensor, axis, place.start, widened)
 
 
 def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call | None:

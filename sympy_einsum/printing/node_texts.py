@@ -313,7 +313,8 @@ def _rearranged_text(node: View, below: Texts, form: CodeForm) -> Text:
     core = node.core
     if form.operators and core is not None and core.order == 1 and node.output == (0, 0):
         return Text(f"diag({below[core].shown})")
-    if type(core) is Einsum and is_distinct(node.subscripts[-1]):
+    is_named = core in below and below[core].shown.isidentifier()
+    if type(core) is Einsum and is_distinct(node.subscripts[-1]) and not is_named:
         return _slice_or_product_text(node, rearranged_product(node), below, form)
     return _slice_or_product_text(node, labelled_factors(node), below, form)
 

@@ -219,7 +219,9 @@ class Notation:
                 continue
             form = self._levelled(node)
             is_big = form.size > tuning.LONG_PART or form.depth > tuning.DEEP_PART
-            if abbreviation is not None and abbreviation.names(node, is_big):
+            is_named = abbreviation is not None and abbreviation.names(node, is_big)
+            # A power of a norm is short, and is written without its name.
+            if is_named and self.norm(node) is node:
                 form = self._name(node, form)
             self._wholes[node] = form
 

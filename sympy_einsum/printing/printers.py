@@ -230,12 +230,15 @@ class _Binding(int):
 
     Printers of formulas compare with ``<`` to place brackets. The printer of text compares with
     ``<=`` for factors and bases, and gives a negative product the precedence of a sum; there a
-    chain of @ always needs brackets, because @ is left-associative.
+    chain of @ always needs brackets, because @ is left-associative. All printers compare bases of
+    powers with ``<=``: a squared norm needs brackets there.
     """
 
     is_closed: bool
 
     def __le__(self, level: int) -> bool:
+        if self == level == PRECEDENCE["Pow"]:
+            return True
         return level >= PRECEDENCE["Add"] and not self.is_closed
 
 

@@ -282,3 +282,13 @@ def test_powers_that_cancel():
     for shown in (e, e @ y, se.diag(e) @ A):
         for notation in ("auto", "index"):
             assert not re.search(r"\^\{(\\odot )?0\}", se.latex(shown, notation=notation))
+
+
+def test_names_are_used():
+    """Whitening of a vector and the Hessian of a likelihood define no more than they show."""
+    z, S, P = (x - x.mean()) / se.sqrt(x.var()), se.inv(A.inv() + X.T @ X), se.eye(n) + A
+    for e in (se.jacobian(z, x), se.hessian(x @ S @ x + se.logdet(P), A)):
+        for shown, defined in ((se.latex(e), r"(h_\{\d+\})"), (str(e), r"(h_\d+) :=")):
+            names = set(re.findall(defined, shown))
+            assert names
+            assert all(len(re.findall(rf"{re.escape(name)}(?!\d)", shown)) > 1 for name in names)

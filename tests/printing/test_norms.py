@@ -58,6 +58,18 @@ def test_scalars(e, latex):
         assert_same_value(eval(str(scaled), {**NAMESPACE, "v": se.TensorSymbol("v", n)}), scaled)
 
 
+@pytest.mark.parametrize("power", [3, -2, t, sympy.Rational(2, 3)])
+def test_powers_of_squared_norms(power):
+    """Two superscripts of one base are an error in TeX, and misread elsewhere."""
+    for inside in ((A**2).sum(), (A.T @ A).trace(), se.norm(A - B) ** 2):
+        for e in (inside**power, inside**power * x):
+            assert not re.search(r"\}\^\{2\}\^", se.latex(e))
+            assert r"_{F}^{2}\right)" in se.latex(e)
+            assert se.latex(e) == sympy.latex(e)
+            assert "<msup><msup>" not in sympy.mathml(e, printer="presentation")
+            assert_same_value(eval(str(e), dict(NAMESPACE)), e)
+
+
 U, V = se.TensorSymbol("U", (m, k)), se.TensorSymbol("V", (n, k))
 COMPLEX = se.Constant([[1j, 2.0]])
 SQUARES = {
