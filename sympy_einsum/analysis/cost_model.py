@@ -141,14 +141,18 @@ def _without_slices(node: Einsum) -> tuple[dict[int, Indices], Indices]:
     output = node.output
     for k, operand in enumerate(node.operands):
         if isinstance(operand, Positions):
-            *source, target = terms.pop(k)
+            own = terms.pop(k)
+            if not own:
+                # Another entry of the same axis, whose position wasn't compared with this one.
+                continue
+            *source, target = own
             terms = {j: _renamed(term, target, source) for j, term in terms.items()}
             output = _renamed(output, target, source)
         elif isinstance(operand, OneHot) and len(terms[k]) == operand.order:
             # Entries are taken, or added to others, where the positions are; not from a diagonal.
-            *own, axis = terms[k]
-            terms = {j: _renamed(term, axis, own[:1]) for j, term in terms.items()}
-            output = _renamed(output, axis, own[:1])
+            *places, axis = terms[k]
+            terms = {j: _renamed(term, axis, places[:1]) for j, term in terms.items()}
+            output = _renamed(output, axis, places[:1])
     return terms, output
 
 

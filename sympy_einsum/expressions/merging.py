@@ -7,6 +7,7 @@ With P[i, j] = [start + step·i = j], these identities hold for any other factor
   position is the U-th of P and the V-th of Q: an integer equation
   start + step·i = start' + step'·k;
 * a position index of no other factor: the sum of P[i, j] over j is 1;
+* a slice of length 1 that is summed over is an entry;
 * P[i, j] with i = j everywhere is a delta.
 
 Where the sign of a difference of lengths can't be decided, the factors are left unchanged.
@@ -108,6 +109,8 @@ class _SelectorComposer:
         for k in range(len(self.selectors)):
             if self._drop_delta(k) or self._drop_unused(k) or self._transpose_flip(k):
                 return True
+            if self._fix_position(k):
+                return True
         return any(
             self._compose(j, k) or self._intersect(j, k)
             for j, k in permutations(range(len(self.selectors)), 2)
@@ -137,6 +140,17 @@ class _SelectorComposer:
         if not selector.is_flip or target not in self.output or sources[0] in self.output:
             return False
         self.selectors[k] = (selector, (target, sources[0]))
+        return True
+
+    def _fix_position(self, k: int) -> bool:
+        """Replace a slice of one entry by the entry, where no tensor has its axis."""
+        selector, (*sources, target) = self.selectors[k]
+        if not sources or any(count is not S.One for count in selector.counts):
+            return False
+        kept = {target, *self.output, *[label for _, labels in self.others for label in labels]}
+        if not kept.isdisjoint(sources):
+            return False
+        self.selectors[k] = (Unit(selector.length, selector.start), (target,))
         return True
 
     def _remove_ones(self, k: int) -> None:

@@ -65,3 +65,23 @@ def test_slices_that_no_length_decides_are_multiplied():
     values = np.arange(12.0)
     found = se.lambdify([x], slope[::3])(values)
     np.testing.assert_array_equal(found, np.where(values % 2 == 0, 2 * values, 0)[::3])
+
+
+def test_slices_of_length_one():
+    """Sums over an axis of length 1 are entries: a matrix of blocks that are numbers."""
+    x = se.TensorSymbol("x", 3)
+    first, last = se.Delta(3)[:1], se.Delta(3)[2:]
+    assert first.sum(axis=0) is se.Delta(3)[0]
+    assert first.T @ last is se.outer(se.Delta(3)[0], se.Delta(3)[2])
+    rotation = se.block([[x[0], -x[2]], [x[2], x[0]]])
+    assert str(rotation) == str(se.stack([se.stack(row) for row in ([x[0], -x[2]], [x[2], x[0]])]))
+    found = se.lambdify([x], [rotation, se.jacobian(rotation, x)])([3.0, 5.0, 7.0])
+    np.testing.assert_array_equal(found[0], [[3, -7], [7, 3]])
+    np.testing.assert_array_equal(found[1][0], [[1, 0, 0], [0, 0, -1]])
+
+
+def test_entries_and_slices_whose_positions_are_not_compared():
+    entry, part = se.Delta(n**2)[n**2 - 4], se.Delta(n**2)[:-2]
+    e = se.simplify(entry @ part.T @ (part @ entry))
+    values = se.lambdify([n], e)
+    assert [float(values(length)) for length in (2, 3)] == [1.0, 1.0]
