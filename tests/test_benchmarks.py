@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import prod
 from pathlib import Path
 from xml.etree import ElementTree
@@ -22,11 +23,13 @@ from benchmarks.plots import draw
 from benchmarks.positions import POSITIONS
 from benchmarks.report import evaluation_text, geometric_mean, merged, ratios, results_text
 from benchmarks.running import RUNNING
+from benchmarks.sensitivity import RESULTS as SENSITIVITY, constants
 from benchmarks.sparse import cases as sparse_cases
 from benchmarks.tables import shown
 from benchmarks.windows import WINDOWS
 from sympy_einsum.compiler.ir.instructions import OPS
 from sympy_einsum.compiler.program import Compilation, Request
+from sympy_einsum.core import tuning
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -182,3 +185,9 @@ def test_numbers_of_tables():
     assert [shown(value) for value in given] == [
         "1", "0.123", "999", "1,000", "12,300", "7", "", "x",
     ]  # fmt: skip
+
+
+def test_the_effect_of_each_tuning_constant_is_measured():
+    """Another value, or a new constant, needs a new measurement of its row."""
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \|", SENSITIVITY.read_text("utf-8"), re.MULTILINE)
+    assert rows == [(name, str(getattr(tuning, name))) for name in constants()]

@@ -2,7 +2,8 @@
 
 One row per constant, with what it bounds and why it has its value. Costs are counted in
 multiplications inside a contraction. Where a figure is called measured, it is from
-``python -m benchmarks.tuning``.
+``python -m benchmarks.tuning``; benchmarks/results-tuning.md shows for each constant of derivatives
+and code what a quarter and four times of it change, in derivation, compile and run time.
 """
 
 from sympy import Rational
@@ -244,8 +245,10 @@ MAX_SEPARATE_EXPRESSIONS = 8
 # Operands of a fused function, and levels of functions in it: printing one recurses.
 MAX_FUSED_OPERANDS = 16
 MAX_FUSED_LEVELS = 16
-# Vectors that systems are solved for one by one.
-MAX_SOLVED_VECTORS = 8
+# Vectors that systems are solved for one by one, which is more precise than multiplying them by the
+# inverse. Measured for the Hessian of a Gaussian process, with six vectors and matrices that are
+# multiplied by the inverse: multiplying takes 0.81 of the time for 5 points, 0.94 for 400.
+MAX_SOLVED_VECTORS = 4
 # Instructions that read matrices with all rows from which blocks of rows pay in NumPy, and rows.
 # Measured for a softmax regression: code with blocks takes 10 % more time at 200 rows, 3 % more at
 # 1,000, 10 % less at 100,000.
