@@ -422,6 +422,7 @@ class TensorExpr(Methods):
         raise TypeError(
             f"{type(self).__name__} is symbolic and has no array of numbers; "
             "use sympy_einsum.lambdify to evaluate it, .as_explicit() to write out its entries, "
+            "sympy_einsum.numpy.array in place of numpy.array for a matrix of entries, "
             "and functions of sympy_einsum, such as softmax and logsumexp, in place of those that "
             "convert their arguments to arrays"
         )

@@ -89,10 +89,13 @@ def matrix_power(X: TensorLike, exponent: Length, *directions: TensorLike) -> Op
     operands = [square_matrices(operand, "matrix_power") for operand in (X, *directions)]
     power = floats_to_integers(as_scalar(exponent, "the exponent of a matrix"))
     if not power.is_integer:
-        raise UnsupportedError(
-            f"matrix_power takes an integer exponent, not {exponent}; declare it as one, such as "
-            "with sympy.symbols('k', integer=True), or substitute a number"
+        remedy = (
+            "a root of a symmetric matrix is V @ diag(w**p) @ V.T with w, V = eigh(X)"
+            if power.is_number
+            else "declare it as one, such as with sympy.symbols('k', integer=True), or substitute "
+            "a number"
         )
+        raise UnsupportedError(f"matrix_power takes an integer exponent, not {exponent}; {remedy}")
     return MatrixPower._build(tuple(broadcast_together(operands)), (power,))
 
 

@@ -400,9 +400,10 @@ def min_length(rows: Expr, columns: Expr) -> Expr:
         return columns
     if difference.is_nonpositive:
         return rows
+    letter = "k" if "k" not in {s.name for s in difference.free_symbols} else "d"
     raise UnsupportedError(
         f"which axis of a matrix of shape ({rows}, {columns}) is shorter must be known; give "
-        f"lengths as numbers, or one by the other, as in {columns} + k for positive k"
+        f"lengths as numbers, or one by the other, as in {columns} + {letter} for positive {letter}"
     )
 
 

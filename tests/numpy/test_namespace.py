@@ -486,6 +486,8 @@ def test_methods_that_there_are_not():
             call()
     with pytest.raises(TypeError, match=r"functions of sympy_einsum, such as softmax"):
         scipy.special.softmax(x)
+    with pytest.raises(TypeError, match=r"sympy_einsum.numpy.array in place of numpy.array"):
+        np.array([[0, x[0]], [-x[0], 0]])
 
 
 def test_dtype_arguments():

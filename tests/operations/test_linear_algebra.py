@@ -31,6 +31,8 @@ def test_the_shorter_axis_must_be_known():
     for function in (se.svdvals, se.qr, lambda X: se.svd(X, False), lambda X: se.lstsq(X, X)):
         with pytest.raises(se.UnsupportedError, match="is shorter must be known"):
             function(W)
+    with pytest.raises(se.UnsupportedError, match=r"as in k \+ d for positive d"):
+        se.svdvals(se.TensorSymbol("U", (m, k)))
     tall = se.TensorSymbol("T", (n + k, n))
     assert se.svdvals(tall).shape == (n,)
     assert se.svd(tall.T, full_matrices=False).U.shape == (n, n)
