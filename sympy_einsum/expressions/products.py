@@ -401,6 +401,8 @@ class _ProductBuilder:
                 axis_of = {label: k for k, label in enumerate(output)}
                 orders = [tuple([term[k] for k in axes]) for axes in core.permutations]
                 term = min(orders, key=lambda labels: [axis_of[i] for i in labels])
+            elif type(core) is Einsum and len({*term}) == len(term):
+                term = _canonical_term(core, term, output)
             if output == term and len(set(term)) == len(term):
                 multiple = core._times(factors)
                 if multiple is not None:
@@ -418,6 +420,20 @@ class _ProductBuilder:
         data = (terms[:-1], indices, tuple([self.lengths[label] for label in labels]))
         shape = tuple([self.lengths[label] for label in output])
         return kind._intern((*factors, *self.tensors), data, shape)
+
+
+def _canonical_term(core: Einsum, term: tuple[Label, ...], output: Labels) -> tuple[Label, ...]:
+    """Return the labels of the axes of a product with equal operands as they are where the view is
+    made at once."""
+    if len({*core.operands}) == len(core.operands):
+        return term
+    label_of: dict[int, Label] = {i: object() for i in range(len(core.lengths))}
+    label_of.update(zip(core.output, term, strict=True))
+    subs: list[Labels] = [[label_of[i] for i in own] for own in core.subscripts]
+    _, subs = sorted_operands(list(core.operands), subs, output)
+    labels, terms, own = dense_indices(tuple(map(tuple, subs)), tuple(output))
+    is_same = (terms, own) == (core.subscripts, core.output)
+    return tuple([labels[i] for i in own]) if is_same else term
 
 
 def is_selector_product(node: Operand) -> bool:

@@ -20,6 +20,7 @@ DATA = {x: np.array([0.5, -1.0, 2.0]), X: np.array([[0.3, 1.0], [2.0, -1.0]]), t
 SHIFTED = X + I * se.Delta(2)
 SHIFT = DATA[X] + 1j * np.eye(2)
 v = DATA[x]
+SHARES, ROWS = np.exp(1j * v), np.exp(1j * DATA[X])
 # An expression, and its value by NumPy.
 CASES = {
     "Jacobian": (se.jacobian(se.exp(I * x), x), np.diag(1j * np.exp(1j * v))),
@@ -109,3 +110,26 @@ def test_the_source_is_the_code_that_runs(made):
         except se.UnsupportedError:
             return  # a function of real numbers only
         np.testing.assert_allclose(again, found, rtol=1e-7, atol=1e-9)
+
+
+# Shares of exponentials, which Numba's code divides by the largest one.
+SOFTMAX = {
+    "softmax": (se.softmax(I * x), SHARES / SHARES.sum()),
+    "softmax of rows": (se.softmax(I * X, axis=1), ROWS / ROWS.sum(axis=1)[:, None]),
+    "softmax of all": (se.softmax(I * X, axis=(0, 1)), ROWS / ROWS.sum()),
+    "log of a sum": (se.logsumexp(I * x), np.log(SHARES.sum())),
+}
+
+
+@pytest.mark.parametrize("backend", EVERY)
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_shares_of_complex_exponentials(name, backend):
+    expression, expected = SOFTMAX[name]
+    library = EVERY[backend]()
+    f = se.lambdify([*DATA], expression, backend)
+    values = [library.into(value) for value in DATA.values()]
+    if backend == "numba":
+        with pytest.raises(se.UnsupportedError, match="those can't be compared"):
+            f(*values)
+        return
+    np.testing.assert_allclose(library.back(f(*values)), expected, rtol=1e-6)

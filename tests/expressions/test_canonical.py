@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -245,3 +246,23 @@ def test_a_symbol_whose_lengths_were_replaced_is_found():
     # An expression of two symbols with one name has both, and other names are no matter.
     assert (other @ other).subs({se.TensorSymbol("x", 2): [1, 2], other: [1, 2, 3]}).doit() == 14
     assert (x @ x).subs(se.TensorSymbol("y", 2), [1, 2]) is x @ x
+
+
+@pytest.mark.parametrize("rows", [*itertools.product(range(2), repeat=3)])
+def test_equal_operands_of_a_product_whose_axes_are_permuted(rows):
+    """Transposed, reshaped or substituted, it is the product that is written at once."""
+    pair = se.tensors("F G", n, n)
+    factors = [pair[k] for k in rows]
+    apart = se.tensors("P Q R", n, n)
+    for order in itertools.permutations("ijklpq"):
+        subscripts = f"ij,kl,pq->{''.join(order)}"
+        made = se.einsum(subscripts, *factors)
+        axes = ["ijklpq".index(label) for label in order]
+        assert se.einsum("ij,kl,pq->ijklpq", *factors).transpose(axes) is made
+        assert se.einsum(subscripts, *apart).subs(dict(zip(apart, factors, strict=True))) is made
+
+
+def test_kronecker_products_of_one_matrix_made_by_substitution():
+    B, C = se.tensors("B C", n, n)
+    for product in (np.kron(B, C), np.kron(C, B)):
+        assert product.subs(C, B) is product.xreplace({C: B}) is np.kron(B, B)

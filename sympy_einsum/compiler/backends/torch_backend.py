@@ -288,7 +288,10 @@ class TorchBackend(Backend):
         return call("torch.logsumexp", operands[0], tuple(axes))
 
     def softmax(self, operands: Codes, axes: Sequence[int] | None) -> Code:
-        """Spell exp / Σ exp over axes, over all for None."""
+        """Spell exp / Σ exp over axes, over all for None; PyTorch's is of real numbers."""
+        if self.is_complex:
+            every = quote("tuple(range({0}.ndim))", operands[0])
+            return call("softmax", operands[0], every if axes is None else tuple(axes))
         if axes is None:
             return quote("torch.softmax({0}.ravel(), 0).reshape({0}.shape)", operands[0])
         if len(axes) == 1:

@@ -193,5 +193,6 @@ def softmax(x, axes):
     """Return exp(x) / sum(exp(x)) over several axes, without overflow."""
     if not x.numel():
         return torch.exp(x)
-    weights = torch.exp(x - torch.amax(x, axes, keepdim=True))
+    largest = torch.amax(x.real if x.is_complex() else x, axes, keepdim=True)
+    weights = torch.exp(x - largest)
     return weights / weights.sum(axes, keepdim=True)
