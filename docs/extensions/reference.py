@@ -104,7 +104,7 @@ OF_US = {
         "[Compiling](../compiling.md) tells of backends, costs and checks.",
     ),
     "problems": Page(
-        "Problems of optimization",
+        "Optimization problems",
         "Problem pack",
         "[Solving problems](../solving.md) shows them at work.",
     ),

@@ -409,7 +409,7 @@ MAX_DRAWN_DEPTH = 6
 MAX_SHOWN_FORMULAS = 100
 MAX_SHOWN_DERIVATIVE = 200
 
-# --- problems of optimization ---------------------------------------------------------------------
+# --- optimization problems ------------------------------------------------------------------------
 
 # Unknowns of a sparse system that is solved as a dense one, and the share of its entries that may
 # differ from 0 where a larger one isn't.

@@ -92,7 +92,7 @@ def parse(
         ``"einsum"``, that of Wenig and others, as for :func:`read_einsum`:
         ``#(ij,jk,k->i; A, B, v)``, with declarations as above.
 
-        ``"geno"``, that of GENO [4], for problems of optimization: ``parameters`` and ``variables``
+        ``"geno"``, that of GENO [4], for optimization problems: ``parameters`` and ``variables``
         with their declarations, ``Matrix K symmetric``, ``Vector b, c``, ``Scalar t``; ``min`` or
         ``max`` with an expression of MatrixCalculus.org's language; ``st`` with constraints, which
         commas, semicolons or ends of lines separate. Comments start with ``#``.

@@ -1,4 +1,4 @@
-"""Methods of solution, and which suit a problem."""
+"""Solution methods, and the choice among them."""
 
 from __future__ import annotations
 
@@ -304,7 +304,7 @@ def _solve_bounded_squares(
 
 
 def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Recorder) -> Outcome:
-    """Minimise the squares of a residual by Levenberg's and Marquardt's method, or, for bounds or
+    """Minimise the squares of a residual by the Levenberg–Marquardt method, or, for bounds or
     fewer equations than unknowns, by one of trust regions."""
     evaluations = 0
     bounds = instance.bounds

@@ -1,4 +1,4 @@
-"""Newton's method, and that of Levenberg and Marquardt, with matrices whose blocks have a
+"""Newton's method and the Levenberg–Marquardt method, with matrices whose blocks have a
 structure."""
 
 from __future__ import annotations

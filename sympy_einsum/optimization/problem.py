@@ -1,4 +1,4 @@
-"""Problems of optimization."""
+"""Optimization problems."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from .squares import residuals_of
 
 
 class OptimalityConditions(NamedTuple):
-    """Hold the conditions of Karush, Kuhn and Tucker; in notebooks they are typeset.
+    """Hold the Karush–Kuhn–Tucker conditions; in notebooks they are typeset.
 
     Attributes
     ==========
@@ -171,8 +171,8 @@ class Problem:
     ) -> Problem:
         """Pose the problem of minimising the sum of squares of a residual, or of several.
 
-        It is solved by a factorization where the residual is affine, else by the method of
-        Levenberg and Marquardt.
+        It is solved by a factorization where the residual is affine, else by the
+        Levenberg–Marquardt method.
 
         >>> import sympy_einsum as se
         >>> t, y, c = se.TensorSymbol("t", 4), se.TensorSymbol("y", 4), se.TensorSymbol("c", 2)

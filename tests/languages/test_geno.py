@@ -1,4 +1,4 @@
-"""GENO's language: problems of optimization as text."""
+"""GENO's language: optimization problems as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read problems of optimization in GENO's language."""
+"""Read optimization problems in GENO's language."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Roll up: chains of equal steps, as a loop in Python writes them, become loops again."""
+"""Loop rerolling: chains of equal steps, as a loop in Python writes them, become loops again."""
 
 from .driver import roll_up as roll_up

@@ -1,4 +1,4 @@
-"""Where the steps of chains may be: nodes of equal signatures at equal distances on long paths."""
+"""Find the steps of chains: nodes of equal signatures at equal distances on long paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pass: chains become loops, those of which others consist first."""
+"""Reroll chains into loops, those of which others consist first."""
 
 from __future__ import annotations
 
