@@ -46,22 +46,20 @@ def logical(connective: FunctionClass, *conditions: TensorLike) -> Operand:
 
 
 def choose(pairs: Sequence[tuple[TensorLike, TensorLike]]) -> Operand:
-    """Apply ``Piecewise`` with pairs (value, condition) entrywise; what follows the condition True
-    isn't chosen.
+    """Apply ``Piecewise`` with pairs (value, condition) entrywise; the last condition may be True.
 
     Raises
     ======
 
-    TensorError : a condition before is False, as ``x == 0`` is
+    TensorError : a condition is True or False, as ``x == 0`` is
     """
     operands: list[Operand] = []
     branches = []
-    for value, condition in pairs:
-        test = S.true if condition is True else _condition(condition, operands)
+    for number, (value, condition) in enumerate(pairs, start=1):
+        otherwise = condition is True and number == len(pairs)
+        test = S.true if otherwise else _condition(condition, operands)
         branches.append((slot(len(operands)), test))
         operands.append(as_operand(value))
-        if condition is True:
-            break
     return apply_body(Piecewise(*branches), broadcast_together(operands))
 
 

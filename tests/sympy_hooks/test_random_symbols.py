@@ -126,15 +126,6 @@ def test_other_distributions(variable, mean, square):
     assert_close(found, X @ X + 2 * mean * X @ D + square * D @ D)
 
 
-@pytest.mark.parametrize("variable", [Die("D", 6), Bernoulli("B", Symbol("p", positive=True))])
-def test_expectations_of_tensors_with_finite_variables(variable):
-    """SymPy adds pieces, the first of which holds by Python's True."""
-    x = se.TensorSymbol("x", n)
-    assert simplify(E(variable * (x @ x)) / (x @ x)) == E(variable)
-    difference = E(variable * x + variable**2 * x) - (E(variable) + E(variable**2)) * x
-    assert se.equal(difference, se.Zeros(n))
-
-
 def test_densities_and_parameters():
     f = density(x @ (x * Z))(t)
     s = Symbol("s", positive=True)
