@@ -465,6 +465,7 @@ def test_single_entries_that_steps_write(backend, size):
 
     last, _ = se.scan(lambda own, x: (ring(own, x), None), h, X)
     value = (last**3).sum()
+    library = EVERY[backend]()
     f = se.lambdify([h, a, X], [value, *se.gradient(value, [h, a])], backend=backend)
     rng = np.random.default_rng(0)
     own, weights, steps = rng.normal(size=size), rng.normal(size=size), rng.normal(size=(3, size))
@@ -474,7 +475,6 @@ def test_single_entries_that_steps_write(backend, size):
             own = weights * (np.roll(own, 1) + 2 * np.roll(own, -1)) - own * x
         return (own**3).sum()
 
-    library = EVERY[backend]()
     found, *gradients = map(library.back, f(*map(library.into, (own, weights, steps))))
     assert_close(found, by_hand(own, weights))
     for k, gradient in enumerate(gradients):
@@ -495,7 +495,7 @@ def test_single_entries_that_steps_write(backend, size):
 def test_positions_that_are_the_same_at_all_steps_are_checked(backend):
     """A kernel would write to foreign memory."""
     last, _ = se.scan(lambda own, x: (snp.roll(own, 1) + x, None), h, X)
-    f = se.lambdify([h, X], last, backend=backend)
     library = EVERY[backend]()
+    f = se.lambdify([h, X], last, backend=backend)
     with pytest.raises(se.ShapeError, match="unless n - 1 >= 0, but it is -1"):
         f(*map(library.into, (np.zeros(0), np.zeros((3, 0)))))
