@@ -499,3 +499,25 @@ def test_positions_that_are_the_same_at_all_steps_are_checked(backend):
     f = se.lambdify([h, X], last, backend=backend)
     with pytest.raises(se.ShapeError, match="unless n - 1 >= 0, but it is -1"):
         f(*map(library.into, (np.zeros(0), np.zeros((3, 0)))))
+
+
+@pytest.mark.parametrize("backend", WITH_LOOPS)
+@pytest.mark.parametrize(
+    ("position", "message"),
+    [
+        (lambda t: t * (T - 1 - t), "outside of their axis"),
+        (lambda t: (t - 1) * (t - 4), "outside"),
+    ],
+)
+def test_positions_that_are_extreme_at_a_step_between_are_checked(position, message, backend):
+    """The ends of the loop say nothing of them."""
+    own = se.TensorSymbol("own", n)
+    last, _ = se.scan(lambda c, t: (c + own[position(t)], None), 0, length=T)
+    library = EVERY[backend]()
+    f = se.lambdify([own, T], last, backend=backend)
+    entries = np.arange(1.0, 13.0)
+    with pytest.raises(se.ShapeError, match="outside of their axis"):
+        f(library.into(entries[:5]), 6)
+    if position(0) == 0:
+        expected = sum(entries[t * (5 - t)] for t in range(6))
+        assert_close(library.back(f(library.into(entries), 6)), expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sympy import Dummy, Expr, S
+from sympy import Dummy, Expr, Max, Min, S, floor
 
 from ...core import postorder
 from ...expressions import (
@@ -67,15 +67,21 @@ def position_bounds(exprs: Sequence[Operand], given: Collection[Expr] = ()) -> l
 
 
 def _bounds_of_steps(node: Scan) -> list[Expr]:
-    """List the bounds inside a loop, at the step at which they are lowest."""
+    """List the bounds inside a loop, at the steps at which they may be lowest: the first, the last,
+    and those beside the vertex of a parabola."""
     loop = node.loop
+    first, last = S.Zero, loop.length - 1
     found = []
     for bound in position_bounds(loop.outputs, {loop.index}):
         slope = bound.diff(loop.index)
-        if not slope.is_negative:
-            found.append(bound.xreplace({loop.index: S.Zero}))
+        steps = [] if slope.is_negative else [first]
         if not slope.is_nonnegative:
-            found.append(bound.xreplace({loop.index: loop.length - 1}))
+            steps.append(last)
+        curvature = slope.diff(loop.index)
+        if not (curvature.is_nonpositive or curvature.has(loop.index)):
+            vertex = floor(-slope.xreplace({loop.index: S.Zero}) / curvature)
+            steps += [Min(Max(own, first), last) for own in (vertex, vertex + 1)]
+        found += [bound.xreplace({loop.index: own}) for own in steps]
     return found
 
 
