@@ -25,7 +25,6 @@ import sympy_einsum as se
 from sympy_einsum.core import tuning
 
 from .building import GRAPHS
-from .case import Case
 from .cases import CASES
 from .loops import LOOPS
 from .tables import table
@@ -88,7 +87,8 @@ def compiled() -> dict[str, Compiled]:
     """Compile all cases."""
     found = {}
     for case in (*CASES, *LOOPS):
-        found[case.name] = _compiled(case.build, _data(case), case.semiring)
+        data = case.data(*case.sizes["mid"])
+        found[case.name] = _compiled(case.build, data, case.semiring)
     for name, graph in GRAPHS.items():
 
         def build(graph: Any = graph) -> tuple[list[Any], Any]:
@@ -97,10 +97,6 @@ def compiled() -> dict[str, Compiled]:
 
         found[name] = _compiled(build, [], None)
     return found
-
-
-def _data(case: Case) -> list[Any]:
-    return case.data(*case.sizes["mid"])
 
 
 def _compiled(
