@@ -1,13 +1,16 @@
 """Run cases on a GPU: ``python -m benchmarks.gpu`` writes results-gpu.md.
 
-Compares ours (``backend="cupy"``) with hand-written CuPy code, whose elementwise parts are kernels
-written in C, and with JAX jit and torch.func, in float64 and float32; counts kernels and their
-time on the device. Without a GPU it prints a message and stops.
+Compares ours (``backend="cupy"``) with hand-written CuPy code, whose elementwise parts and
+semirings are kernels written in C, and with JAX jit and torch.func, in float64 and float32; our
+JAX and PyTorch code with those of the libraries; counts kernels and their time on the device. Of
+loops, the hand-written program is NumPy's, run by CuPy. Names of cases measure these alone and
+merge the rows with the stored ones. Without a GPU it prints a message and stops.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +24,9 @@ from . import cases as problems
 from .case import Case
 from .cases import CASES
 from .contenders import installed
+from .loops import LOOPS
 from .report import geometric_mean
+from .semirings import SEMIRINGS
 from .tables import table
 from .timing import interleaved
 
@@ -30,6 +35,8 @@ Call = Callable[[], Any]
 # Seconds of timing per row, and the sizes at which other libraries are measured.
 SECONDS = 0.3
 WITH_PEERS = ("large",)
+# What identifies a row.
+KEYS = ("case", "size", "type")
 # The largest relative difference between our results and those by hand.
 TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 
@@ -56,6 +63,19 @@ SIZES: dict[str, dict[str, tuple[int, ...]]] = {
     "logistic, Hessian times vector": {"mid": (200,), "large": (2000,)},
     "Rosenbrock, value and gradient": {"mid": (10**5,), "large": (10**7,)},
     "total variation, value and gradient": {"mid": (300, 301), "large": (4000, 4001)},
+    "min-plus matrix product": {"mid": (300,), "large": (2000,)},
+    "log matrix product": {"mid": (100,), "large": (1000,)},
+    "or-and matrix product": {"mid": (300,), "large": (2000,)},
+    "min-plus products of many matrices": {"mid": (300, 20), "large": (10000, 40)},
+    "Viterbi, ten steps": {"mid": (100,), "large": (3000,)},
+    "recurrent network": {"mid": (20, 64), "large": (20, 2000)},
+    "LSTM": {"mid": (20, 64), "large": (20, 1000)},
+    "wave on a ring": {"mid": (20, 1000), "large": (20, 10**6)},
+    "through gradient descent": {"mid": (20, 50), "large": (20, 2000)},
+    "hidden Markov model": {"mid": (20, 64), "large": (20, 2000)},
+    "Kalman filter": {"mid": (20, 24), "large": (20, 300)},
+    "Lorenz' equations": {"mid": (20, 1000), "large": (20, 10**6)},
+    "wave on a torus": {"mid": (20, 32), "large": (20, 1000)},
 }
 
 
@@ -75,25 +95,37 @@ def main(names: list[str]) -> None:
     except Exception as error:
         sys.exit(f"no GPU for CuPy ({error}): nothing was measured")
     hands = by_hand(cupy)
-    rows = []
-    for case in [case for case in CASES if not names or case.is_among(names)]:
-        for size in SIZES.get(case.name, {}):
-            data = case.data(*SIZES[case.name][size])
-            for kind in TOLERANCE:
-                rows.append(measured(case, size, kind, data, hands[case.name]))
-                print(rows[-1], flush=True)
-    if not names:
-        path = Path(__file__).with_name("results-gpu.md")
-        path.write_text(written(device, rows), encoding="utf-8")
+    for case in [*CASES, *SEMIRINGS, *LOOPS]:
+        if case.name in SIZES and (not names or case.is_among(names)):
+            for size, lengths in SIZES[case.name].items():
+                data = case.data(*lengths)
+                for kind in TOLERANCE:
+                    row = measured(case, size, kind, data, hands[case.name])
+                    print(row, flush=True)
+                    store(device, row)
+
+
+def store(device: str, row: dict[str, Any]) -> None:
+    """Write a row to results-gpu.json, in place of the stored one, and the table of all rows."""
+    path = Path(__file__).with_name("results-gpu.json")
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    rows = {tuple([old[key] for key in KEYS]): old for old in stored.get(device, [])}
+    rows[tuple([row[key] for key in KEYS])] = row
+    order = [*SIZES]
+    found = sorted(rows.values(), key=lambda row: order.index(row["case"]))
+    path.write_text(json.dumps({**stored, device: found}, indent=1) + "\n", encoding="utf-8")
+    path.with_suffix(".md").write_text(written(device, found), encoding="utf-8")
 
 
 def written(device: str, rows: Sequence[dict[str, Any]]) -> str:
     """Return the text of the results."""
-    columns = ["case", "size", "type", "hand (µs)", "ours", "ours on device", "jax", "torch"]
+    libraries = ["jax", "ours by jax", "torch", "ours by torch"]
+    columns = [*KEYS, "hand (µs)", "ours", "ours on device", *libraries]
     columns += ["kernels by hand", "kernels of ours"]
     means = [
-        f"{of}: geometric mean {geometric_mean([row[of] for row in rows if of in row]):.2f}"
-        for of in ("ours", "ours on device", "jax", "torch")
+        f"{of}: geometric mean {geometric_mean(ratios):.2f} of {len(ratios)}"
+        for of in ("ours", "ours on device", *libraries)
+        if (ratios := [row[of] for row in rows if of in row])
     ]
     text = [
         f"# Benchmark results on {device}",
@@ -110,10 +142,10 @@ def measured(case: Case, size: str, kind: str, data: list[Any], hand: Any) -> di
     """Measure one row: all contenders in turn, each followed by a synchronisation."""
     import cupy
 
-    data = [np.asarray(value, kind) for value in data]
-    arrays = [cupy.asarray(value) for value in data]
+    data = [converted(value, kind) for value in data]
+    arrays = [cupy.asarray(value) if np.ndim(value) else value for value in data]
     arguments, exprs = case.build()
-    function = se.lambdify(arguments, exprs, "cupy", check=False)
+    function = se.lambdify(arguments, exprs, "cupy", check=False, semiring=case.semiring)
     calls: dict[str, Call] = {"hand": lambda: hand(*arrays), "ours": lambda: function(*arrays)}
     compare(*[call() for call in calls.values()], TOLERANCE[kind])
     row: dict[str, Any] = {"case": case.name, "size": size, "type": kind}
@@ -133,6 +165,11 @@ def measured(case: Case, size: str, kind: str, data: list[Any], hand: Any) -> di
     return row | {"hand (µs)": base * 1e6} | {name: s / base for name, s in medians.items()}
 
 
+def converted(value: Any, kind: str) -> Any:
+    """Convert an array of floating-point numbers; others and numbers stay."""
+    return value.astype(kind) if np.ndim(value) and value.dtype.kind == "f" else value
+
+
 def compare(expected: Any, found: Any, tolerance: float) -> None:
     """Require that results are equal up to rounding."""
     if isinstance(expected, (list, tuple)):
@@ -140,6 +177,8 @@ def compare(expected: Any, found: Any, tolerance: float) -> None:
             compare(one, other, tolerance)
         return
     assert expected.shape == found.shape, (expected.shape, found.shape)
+    # Differences of truth values are refused.
+    expected, found = 1.0 * expected, 1.0 * found
     error = float(abs(expected - found).max() / (abs(expected).max() + 1e-30))
     assert error < tolerance, f"the results differ by {error}"
 
@@ -174,10 +213,9 @@ def profiled(call: Call) -> Measured:
 
 
 def peers(case: Case, data: list[Any]) -> dict[str, Call]:
-    """Return the calls of JAX and PyTorch on the device."""
+    """Return the calls of JAX and PyTorch on the device, and those of our code for them."""
     calls: dict[str, Call] = {}
-    if case.plain is None:
-        return calls
+    arguments, exprs = case.build()
     if installed("jax"):
         import jax
 
@@ -189,19 +227,30 @@ def peers(case: Case, data: list[Any]) -> dict[str, Call]:
         def by_jax(*values: Any) -> Any:
             return case.of(jax.numpy, *values)
 
-        first = jax.value_and_grad(by_jax, case.wrt)
-        function = jax.jit(first if case.order == 1 else jax.hessian(by_jax, case.wrt))
-        calls["jax"] = lambda: jax.block_until_ready(function(*arrays))
-    if installed("torch") and case.order == 1:
+        functions = {
+            "ours by jax": jax.jit(se.lambdify(arguments, exprs, "jax", semiring=case.semiring))
+        }
+        if case.plain is not None:
+            first = jax.value_and_grad(by_jax, case.wrt)
+            functions["jax"] = jax.jit(first if case.order == 1 else jax.hessian(by_jax, case.wrt))
+        for name, function in functions.items():
+            calls[name] = lambda f=function: jax.block_until_ready(f(*arrays))
+    if installed("torch"):
         import torch
 
-        tensors = [torch.from_numpy(np.array(value)).cuda() for value in data]
+        tensors = [
+            torch.from_numpy(np.array(value)).cuda() if np.ndim(value) else value for value in data
+        ]
+        own = se.lambdify(arguments, exprs, "torch", semiring=case.semiring)
+        calls["ours by torch"] = synchronised(lambda: own(*tensors), torch.cuda.synchronize)
 
         def by_torch(*values: Any) -> Any:
             return case.of(torch, *values)
 
-        eager = torch.func.grad_and_value(by_torch, case.wrt)
-        calls["torch"] = synchronised(lambda: eager(*tensors), torch.cuda.synchronize)
+        # PyTorch has no loops.
+        if case.plain is not None and case.order == 1 and case not in LOOPS:
+            eager = torch.func.grad_and_value(by_torch, case.wrt)
+            calls["torch"] = synchronised(lambda: eager(*tensors), torch.cuda.synchronize)
     return calls
 
 
@@ -323,15 +372,36 @@ def by_hand(cp: Any) -> dict[str, Callable[..., Any]]:
         g[:-1, :-1] -= a
         return r.sum(), g
 
+    def reduction(body: str, operation: str, identity: str) -> Any:
+        return cp.ReductionKernel("T x, T y", "T out", body, operation, "out = a", identity, "hand")
+
+    nearest = reduction("x + y", "min(a, b)", "T(1) / T(0)")
+    furthest = reduction("x + y", "max(a, b)", "-T(1) / T(0)")
+    exponentials = cp.ReductionKernel(
+        "T x, T y, T top", "T out", "exp(x + y - top)", "a + b", "out = log(a)", "0", "hand"
+    )
+
+    def likely(A: Any, B: Any) -> Any:
+        A, B = A[:, :, None], B[None]
+        top = furthest(A, B, axis=1)
+        return exponentials(A, B, top[:, None], axis=1) + top
+
+    def best(start: Any, moves: Any, seen: Any) -> Any:
+        weight = start + seen[0]
+        for step in range(1, 10):
+            weight = furthest(weight[:, None], moves, axis=0) + seen[step]
+        return weight.max()
+
     def with_cupy(function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a program of NumPy's that calls CuPy."""
+        module: Any = sys.modules[function.__module__]
 
         def run(*arrays: Any) -> Any:
-            numpy, problems.np = problems.np, cp
+            numpy, module.np = module.np, cp
             try:
                 return function(*arrays)
             finally:
-                problems.np = numpy
+                module.np = numpy
 
         return run
 
@@ -354,6 +424,15 @@ def by_hand(cp: Any) -> dict[str, Callable[..., Any]]:
         "logistic, Hessian times vector": hessian_vector,
         "Rosenbrock, value and gradient": rosenbrock,
         "total variation, value and gradient": total_variation,
+        "min-plus matrix product": lambda A, B: nearest(A[:, :, None], B[None], axis=1),
+        "log matrix product": likely,
+        # Products of matrices are faster than what tests bits.
+        "or-and matrix product": lambda A, B: A.astype("float32") @ B.astype("float32") > 0,
+        "min-plus products of many matrices": lambda A, B: nearest(
+            A[..., None], B[:, None], axis=2
+        ),
+        "Viterbi, ten steps": best,
+        **{case.name: with_cupy(case.hand) for case in LOOPS},
     }
 
 

@@ -413,7 +413,7 @@ def lorenz_gradient(
             if below is not None:
                 part = pace / factor
                 a, b, c = a + part * below[0], b + part * below[1], c + part * below[2]
-            by += (y - x).dot(a), x.dot(b), -z.dot(c)
+            by += np.array(((y - x).dot(a), x.dot(b), -z.dot(c)))
             below = (rho - z) * b + y * c - sigma * a, sigma * a - b + x * c, -x * b - beta * c
             total = [own + more for own, more in zip(total, below, strict=True)]
         adjoint = total
