@@ -59,6 +59,7 @@ class TorchBackend(Backend):
         "({0}.is_floating_point() or {0}.is_complex() or {0}.dtype in (torch.int32, torch.int64))"
     )
     own_numbers = True
+    has_factors = True
     by_rows: ClassVar = frozenset(("softmax",))
     words: ClassVar = {"device"}
     spellings: ClassVar = {"Piecewise": "select([{*0}], [{*1}], dtype)"}
@@ -81,7 +82,11 @@ class TorchBackend(Backend):
         **helpers(".torch_helpers", "promoted", "together"),
         **twins(Helper(".torch_helpers", "maximum"), *PAIRS, space="torch"),
         **twins(Helper(".torch_helpers", "logaddexp"), *FLOATING_PAIRS, space="torch"),
-        **helpers(".torch_helpers", "einsum", "solve", "solved"),
+        **helpers(
+            ".torch_helpers",
+            *("einsum", "solve", "factored", "solved", "inverted", "log_determinant", "turns"),
+            *("signed_log_determinant", "determinant"),
+        ),
         **shared("newton_root", spelled={"xp.linalg.solve": "solve"}),
         **shared(*SPECIAL),
         **helpers(
@@ -145,30 +150,6 @@ class TorchBackend(Backend):
     def integers(self) -> Code:
         """Spell the type of integers."""
         return quote("torch.int64")
-
-    # --- definite matrices; others are factored by what needs their factors
-
-    def factored(self, operands: Codes, definite: bool | None) -> Code:
-        """Spell Cholesky's factor."""
-        return call("torch.linalg.cholesky", operands[0]) if definite else operands[0]
-
-    def solved(self, operands: Codes, definite: bool | None, transposed: bool) -> Code:
-        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
-        if not definite:
-            return super().solved(operands, definite, transposed)
-        return call("solved", *operands)
-
-    def by_factors(self, operands: Codes, name: str, definite: bool | None, shape: Codes) -> Code:
-        """Spell the inverse or the determinant by factors."""
-        if not definite:
-            return super().by_factors(operands, name, definite, shape)
-        template = {
-            "inv": "torch.cholesky_inverse({0})",
-            "det": "{0}.diagonal().prod()**2",
-            "logdet": "2 * torch.log({0}.diagonal()).sum()",
-            "slogdet": "(1, 2 * torch.log({0}.diagonal()).sum())",
-        }[name]
-        return quote(template, operands[0])
 
     def transpose(self, operands: Codes, axes: Sequence[int]) -> Code:
         """Spell the axes in another order."""

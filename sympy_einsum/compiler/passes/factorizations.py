@@ -27,8 +27,8 @@ class _Matrix:
 
 
 def with_factors(plan: Plan) -> Plan:
-    """Factor each matrix once that several inverses, solves or determinants are computed from, or
-    one of a definite matrix.
+    """Factor each matrix once that an inverse or a solution and others, or determinants, are
+    computed from, or one of a definite matrix.
 
     What is multiplied by an inverse whose entries are needed anyway, or by one of several matrices
     as large as it, is a product; vectors are solved for.
@@ -83,7 +83,9 @@ def _is_worth(plan: Plan, matrix: _Matrix) -> bool:
         matrix.multiplied = (1, 2)
     elif "inv" in names or several:
         matrix.multiplied = (2,)
-    return len(steps) > 1 or (matrix.definite is True and names[0] in ("inv", "solve"))
+    # Determinants alone exist for singular matrices too, which have no factors in all libraries.
+    is_inverted = "inv" in names or "solve" in names
+    return is_inverted and (len(steps) > 1 or matrix.definite is True)
 
 
 class _Factoring(Rewriting):

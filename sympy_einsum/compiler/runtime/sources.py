@@ -15,7 +15,7 @@ from itertools import zip_longest
 from types import CodeType
 from typing import Any, NamedTuple
 
-from ..ir.code import dotted_name, names_in, nodes, quote
+from ..ir.code import dotted_name, names_in, nodes
 
 # Gives another spelling of a dotted name, or None.
 Spelling = Callable[[str], str | None]
@@ -97,7 +97,7 @@ class Helper:
                 other = spelled.get(own) or (None if root in spelled else spelling(own))
             if other is not None and isinstance(node, ast.expr):
                 edits.append(Edit.of(node, other))
-                used.update(names_in(quote(other)))
+                used.update(names_in(ast.parse(other, mode="eval").body))
                 continue
             if isinstance(node, ast.Name) and root not in local:
                 used.add(root)

@@ -42,10 +42,67 @@ def solve(A, B):
     return torch.linalg.solve(*together(A, B, floating=True))
 
 
-def solved(L, B):
-    """Return inv(X) @ B of a matrix with such a factor by Cholesky, whatever their types."""
-    L, B = together(L, B, floating=True)
-    return torch.cholesky_solve(B, L) if B.ndim > 1 else torch.cholesky_solve(B[:, None], L)[:, 0]
+def factored(X, definite=False):
+    """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
+    definite one, or LU's factors in one tensor and the rows that were exchanged."""
+    X = X if X.is_floating_point() or X.is_complex() else X.to(torch.get_default_dtype())
+    if definite and not X.is_complex():
+        return torch.linalg.cholesky(X), None
+    return torch.linalg.lu_factor(X)
+
+
+def solved(factors, B, transposed=False):
+    """Return inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
+    factor, exchanged = factors
+    factor, B = together(factor, B, floating=True)
+    columns = B if B.ndim > 1 else B[:, None]
+    if exchanged is None:
+        Y = torch.cholesky_solve(columns, factor)
+    elif transposed:
+        Y = (
+            torch.linalg.lu_solve(factor, exchanged, columns.conj(), adjoint=True)
+            .conj()
+            .resolve_conj()
+        )
+    else:
+        Y = torch.linalg.lu_solve(factor, exchanged, columns)
+    return Y if B.ndim > 1 else Y[:, 0]
+
+
+def inverted(factors):
+    """Return the inverse of a matrix that is factored."""
+    factor, exchanged = factors
+    if exchanged is None:
+        return torch.cholesky_inverse(factor)
+    return solved(factors, torch.eye(len(factor), dtype=factor.dtype, device=factor.device))
+
+
+def log_determinant(factors):
+    """Return log |det X| of a matrix that is factored."""
+    factor, exchanged = factors
+    total = torch.log(torch.abs(factor.diagonal())).sum()
+    return 2 * total if exchanged is None else total
+
+
+def turns(exchanged):
+    """Return the sign of an exchange of rows, which are counted from 1."""
+    rows = torch.arange(1, len(exchanged) + 1, device=exchanged.device)
+    return 1 - 2 * ((exchanged != rows).sum() % 2)
+
+
+def signed_log_determinant(factors):
+    """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
+    factor, exchanged = factors
+    sign = torch.sgn(factor.diagonal()).prod()
+    sign = sign**2 if exchanged is None else sign * turns(exchanged)
+    return sign, log_determinant(factors)
+
+
+def determinant(factors):
+    """Return the determinant of a matrix that is factored."""
+    factor, exchanged = factors
+    total = factor.diagonal().prod()
+    return total**2 if exchanged is None else total * turns(exchanged)
 
 
 def betaln(a, b):

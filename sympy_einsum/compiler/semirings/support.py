@@ -33,19 +33,54 @@ _OF_TORCH = {
 }
 
 
+def _best(start: str, term: str, comparison: str) -> str:
+    """Return the members of a C++ class that keeps the best of some terms, NaN if there is one."""
+    return f"""\
+T best = {start};
+__device__ void add(T x, T y) {{ T z = {term}; best = z {comparison} best || z != z ? z : best; }}
+__device__ T value() {{ return best; }}
+"""
+
+
+# The members of C++ classes of sums of products, by semirings. The logarithm of a sum is that of
+# its largest term and of the sum of the ratios to it.
+_KERNEL_SUMS = {
+    "max-plus": _best("-T(1) / T(0)", "x + y", ">"),
+    "min-plus": _best("T(1) / T(0)", "x + y", "<"),
+    "max-times": _best("0", "x * y", ">"),
+    "log": """\
+T top = -T(1) / T(0), sum = 0;
+__device__ void add(T x, T y) {
+    T z = x + y, ratio = z == top ? T(1) : exp(-fabs(z - top));
+    sum = z > top ? sum * ratio + 1 : sum + ratio;
+    top = z > top || z != z ? z : top;
+}
+__device__ T value() { return top + log(sum); }
+""",
+}
+
+
 class SemiringLibrary(NamedTuple):
     """Helper functions of semirings in a library: its own ones, names and whole expressions that
-    it spells otherwise than ``semiring_helpers``, and the products that it computes at once."""
+    it spells otherwise than ``semiring_helpers``, and the products that it computes at once, as
+    code. Where a semiring has a class of sums, the product is a kernel with it."""
 
     helpers: Mapping[str, Helper] = {}
     spelled: Mapping[str, str] = {}
     results: Mapping[str, str] = {}
-    at_once: int = tuning.MAX_SEMIRING_PRODUCTS
+    at_once: str = str(tuning.MAX_SEMIRING_PRODUCTS)
+    kernel: Mapping[str, Helper] = {}
+    kernel_sums: Mapping[str, str] = {}
 
 
+_ON_DEVICE = str(tuning.MAX_SEMIRING_PRODUCTS_ON_DEVICE)
 LIBRARIES: Mapping[str, SemiringLibrary] = {
     "numpy": SemiringLibrary(),
-    "cupy": SemiringLibrary(at_once=tuning.MAX_SEMIRING_PRODUCTS_ON_DEVICE),
+    "cupy": SemiringLibrary(
+        at_once=_ON_DEVICE,
+        kernel=helpers(".cupy_semirings", "KERNEL", "PRODUCTS", "product"),
+        kernel_sums=_KERNEL_SUMS,
+    ),
     "jax": SemiringLibrary(
         helpers(".jax_semirings", "product", "rows_at"), {"logsumexp": "jax.nn.logsumexp"}
     ),
@@ -64,7 +99,7 @@ LIBRARIES: Mapping[str, SemiringLibrary] = {
             "x.any(axis=axis)": "torch.any(x, axis)",
             "x.sum(axis=axis)": "x.sum(axis)",
         },
-        at_once=tuning.MAX_SEMIRING_PRODUCTS_IN_TORCH,
+        at_once=f"({_ON_DEVICE} if x.is_cuda else {tuning.MAX_SEMIRING_PRODUCTS_IN_TORCH})",
     ),
     "dask": SemiringLibrary(
         {
@@ -83,7 +118,7 @@ def semiring_support(semiring: Semiring, backend: type[Backend]) -> dict[str, He
     """Return the helper functions of a semiring by their names."""
     own = LIBRARIES[backend.name]
     xp = own.spelled.get("xp", backend.xp)
-    elements = {"ZERO": semiring.zero, "ONE": semiring.one, "AT_ONCE": str(own.at_once)}
+    elements = {"ZERO": semiring.zero, "ONE": semiring.one, "AT_ONCE": own.at_once}
     spelled = {name: text.replace("np.", f"{xp}.") for name, text in elements.items()}
     spelled.update(own.spelled)
     found = {**_SHARED, **own.helpers}
@@ -97,6 +132,9 @@ def semiring_support(semiring: Semiring, backend: type[Backend]) -> dict[str, He
     }
     if semiring.operations is not None:
         found |= _BY_OPERATIONS
+    if semiring.name in own.kernel_sums and semiring.operations is None:
+        found |= own.kernel
+        spelled["SUM"] = f'"""\\\n{own.kernel_sums[semiring.name]}"""'
     return {
         name: replace(helper, spelled={**helper.spelled, **spelled}, result=results.get(name, ""))
         for name, helper in found.items()

@@ -7,9 +7,11 @@ import re
 import tracemalloc
 from functools import reduce
 from itertools import pairwise, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cuda_on_host import RawKernel
 from libraries import LIBRARIES
 from scipy.sparse import csgraph
 from semirings import (
@@ -154,6 +156,11 @@ def test_scatters(backend, semiring):
         matches(library.back(value), other, semiring)
 
 
+def with_kernels():
+    """NumPy in place of CuPy, with kernels that run on the host."""
+    return SimpleNamespace(**vars(np), RawKernel=RawKernel)
+
+
 def test_chunks_are_multiplied_one_by_one():
     """The graph grows with the chunks, and no chunk holds all products of entries."""
     library = LIBRARIES["dask"]()
@@ -191,10 +198,35 @@ def test_cupy_code_on_numpy(semiring):
         source = se.codegen(ARGUMENTS, expr, "cupy", semiring=semiring)
         if re.search(r"diagonal.*\] = ", source) is None:
             lines = [line for line in source.splitlines() if not line.startswith("import")]
-            namespace = {"cp": np}
+            namespace = {"cp": with_kernels()}
             exec("\n".join(lines), namespace)
             expected = se.lambdify(ARGUMENTS, expr, semiring=semiring)(*given)
             matches(namespace["function"](*given), expected, semiring)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+@pytest.mark.parametrize("semiring", ["max-plus", "min-plus", "max-times", "log"])
+def test_kernel_of_products(semiring, kind):
+    """Compare the kernel with NumPy's code, at lengths that aren't those of a tile, with zeros of
+    the semiring, infinities and NaN."""
+    source = se.codegen([A, B], A @ B, "cupy", semiring=semiring)
+    lines = [line for line in source.splitlines() if not line.startswith("import")]
+    namespace = {"cp": with_kernels()}
+    exec("\n".join(lines), namespace)
+    reference = se.lambdify([A, B], A @ B, semiring=semiring)
+    generator = np.random.default_rng(0)
+    for rows, length, columns in ((70, 35, 66), (1, 1, 1), (3, 0, 2), (0, 4, 5), (2, 130, 3)):
+        x = generator.random((rows, length)).astype(kind)
+        y = generator.random((length, columns)).astype(kind)
+        if length > 16:
+            x[0], x[1, 3], x[1, 4], y[5, 2], y[6, 1] = -np.inf, np.inf, np.nan, -np.inf, np.inf
+            if semiring == "max-times":
+                x, y = np.abs(x), np.abs(y)
+        with np.errstate(invalid="ignore"):
+            found, expected = namespace["function"](x, y), reference(x, y)
+            assert found.dtype == expected.dtype
+            np.testing.assert_allclose(found, expected, rtol=1e-5 if kind == "float32" else 1e-12)
 
 
 def test_shortest_paths_are_those_of_scipy():
