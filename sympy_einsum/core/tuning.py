@@ -284,6 +284,8 @@ MAX_BLOCK_TOTALS = 2**15
 MAX_SEMIRING_PRODUCTS = 2**16
 MAX_SEMIRING_PRODUCTS_IN_TORCH = 2**17
 MAX_SEMIRING_PRODUCTS_ON_DEVICE = 2**22
+# Tiles of 64 x 64 entries that keep a device busy; with fewer, those of 16 x 16 are faster.
+MIN_DEVICE_TILES = 200
 
 # --- caches ---------------------------------------------------------------------------------------
 

@@ -134,6 +134,7 @@ def semiring_support(semiring: Semiring, backend: type[Backend]) -> dict[str, He
         found |= _BY_OPERATIONS
     if semiring.name in own.kernel_sums and semiring.operations is None:
         found |= own.kernel
+        spelled["BUSY"] = str(tuning.MIN_DEVICE_TILES)
         spelled["SUM"] = f'"""\\\n{own.kernel_sums[semiring.name]}"""'
     return {
         name: replace(helper, spelled={**helper.spelled, **spelled}, result=results.get(name, ""))

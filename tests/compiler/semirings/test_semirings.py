@@ -39,7 +39,7 @@ from semirings import (
 from sympy import symbols
 
 import sympy_einsum as se
-from sympy_einsum.core import children, postorder
+from sympy_einsum.core import children, postorder, tuning
 from sympy_einsum.expressions import Einsum, Elementwise, Reshape, Slot, TensorAdd, TensorExpr
 
 
@@ -207,9 +207,11 @@ def test_cupy_code_on_numpy(semiring):
 @pytest.mark.filterwarnings("ignore:divide by zero encountered in log:RuntimeWarning")
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize("semiring", ["max-plus", "min-plus", "max-times", "log"])
-def test_kernel_of_products(semiring, kind):
+def test_kernel_of_products(semiring, kind, monkeypatch):
     """Compare the kernel with NumPy's code, at lengths that aren't those of a tile, with zeros of
     the semiring, infinities and NaN."""
+    # Two large tiles are enough here.
+    monkeypatch.setattr(tuning, "MIN_DEVICE_TILES", 2)
     source = se.codegen([A, B], A @ B, "cupy", semiring=semiring)
     lines = [line for line in source.splitlines() if not line.startswith("import")]
     namespace = {"cp": with_kernels()}
