@@ -285,7 +285,8 @@ def _run(module: SourceModule, namespace: dict[str, object], backend: Backend) -
     if backend.xp == "np" and not backend.is_compiled:
         imports = [line for line in imports if line != IMPORT_NUMPY]
         namespace["np"] = _numpy()
-    above = [_compiled(text) for text in [*imports, *module.functions]]
+    compiled = _compiled.__wrapped__ if backend.keeps_code else _compiled
+    above = [compiled(text) for text in [*imports, *module.functions]]
     _exec([*above, compile(module.own, "<sympy_einsum>", "exec")], namespace, backend)
     function: Any = namespace["function"]
     return function

@@ -84,6 +84,8 @@ class Backend(Library):
     loops: ClassVar[str] = "written"
     # Whether helper functions factor a matrix, and compute from the factors.
     has_factors: bool = False
+    # Whether its compiler keeps what it traced by code objects, which functions then can't share.
+    keeps_code: ClassVar[bool] = False
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 

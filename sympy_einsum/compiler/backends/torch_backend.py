@@ -60,6 +60,7 @@ class TorchBackend(Backend):
     )
     own_numbers = True
     has_factors = True
+    keeps_code = True
     by_rows: ClassVar = frozenset(("softmax",))
     words: ClassVar = {"device"}
     spellings: ClassVar = {"Piecewise": "select([{*0}], [{*1}], dtype)"}
@@ -79,7 +80,7 @@ class TorchBackend(Backend):
         *("ndtri", "polygamma", "xlog1py", "xlogy", "zeta"),
     }
     support: ClassVar = {
-        **helpers(".torch_helpers", "promoted", "together"),
+        **helpers(".torch_helpers", "promoted", "together", "floating_type"),
         **twins(Helper(".torch_helpers", "maximum"), *PAIRS, space="torch"),
         **twins(Helper(".torch_helpers", "logaddexp"), *FLOATING_PAIRS, space="torch"),
         **helpers(
@@ -130,17 +131,15 @@ class TorchBackend(Backend):
         if not arrays:
             if not equal(scalars[0], self.fraction):
                 return quote("{0}.dtype", scalars[0])
-            real = quote("torch.get_default_dtype()")
-            if not self.is_complex:
-                return real
-            return quote("torch.promote_types({0}, torch.complex64)", real)
-        if has_fraction and len(arrays) == 1:
-            return call("torch.result_type", arrays[0], self.fraction)
+            return self._with_complex(quote("torch.get_default_dtype()"))
         kind = quote("{0}.dtype", arrays[0]) if len(arrays) == 1 else call("promoted", *arrays)
-        if has_fraction:
-            template = "torch.result_type(torch.empty(1, dtype={0}), {1})"
-            return quote(template, kind, self.fraction)
-        return kind
+        if not has_fraction:
+            return kind
+        return self._with_complex(call("floating_type", kind))
+
+    def _with_complex(self, kind: Code) -> Code:
+        """Spell the type that holds complex numbers too, if there are any."""
+        return quote("torch.promote_types({0}, torch.complex64)", kind) if self.is_complex else kind
 
     def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
         """The type of what a loop carries; that of the arguments if it is made from scalars only,

@@ -14,11 +14,20 @@ def promoted(*arrays):
     return kind
 
 
+def floating_type(kind):
+    """Return a type, or the default one of floating-point numbers for one of integers."""
+    return kind if kind.is_floating_point or kind.is_complex else torch.get_default_dtype()
+
+
 def together(a, b, floating=False):
     """Convert two tensors or numbers to tensors of one type, as NumPy does."""
-    kind, like = torch.result_type(a, b), a if isinstance(a, torch.Tensor) else b
-    if floating and not (kind.is_floating_point or kind.is_complex):
-        kind = torch.get_default_dtype()
+    like, other = (a, b) if isinstance(a, torch.Tensor) else (b, a)
+    kind = like.dtype
+    holds = isinstance(other, (int, float)) and floating_type(kind) == kind
+    # torch.compile can't trace result_type.
+    if not holds and getattr(other, "dtype", None) != kind:
+        kind = torch.result_type(a, b)
+    kind = floating_type(kind) if floating else kind
     return [torch.as_tensor(v, dtype=kind, device=like.device) for v in (a, b)]
 
 
@@ -45,7 +54,7 @@ def solve(A, B):
 def factored(X, definite=False):
     """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
     definite one, or LU's factors in one tensor and the rows that were exchanged."""
-    X = X if X.is_floating_point() or X.is_complex() else X.to(torch.get_default_dtype())
+    X = X.to(floating_type(X.dtype))
     if definite and not X.is_complex():
         return torch.linalg.cholesky(X), None
     return torch.linalg.lu_factor(X)
@@ -229,7 +238,7 @@ def lagged_cumsum(x, axis, backwards, lag, count):
 
 def share(x, top, axes):
     """Return where x is the extremum, divided by how often it is."""
-    hits = (x == top).to(torch.result_type(x, 0.0))
+    hits = (x == top).to(floating_type(x.dtype))
     return hits / hits.sum(axes, keepdim=True)
 
 

@@ -544,6 +544,27 @@ def test_torch_keeps_device_and_gradients():
     assert se.lambdify([X, x], X @ x, "torch")(*meta).device.type == "meta"
 
 
+def test_torch_compiles_whole_functions():
+    """Each is one graph. PyTorch keeps what it traced by code objects, which functions that call
+    the same helper functions must not share."""
+    torch = LIBRARIES["torch"]().module
+    m, n = symbols("m n", integer=True, positive=True)
+    X, y, w = se.TensorSymbol("X", m, n), se.TensorSymbol("y", m), se.TensorSymbol("w", n)
+    loss = se.log(1 + se.exp(-y * (X @ w))).sum()
+    soft = se.logsumexp(X @ w) + (X**2).sum(axis=0).max()
+    spread = w @ se.inv(X.T @ X) @ w + se.logdet(X.T @ X)
+    random = np.random.default_rng(0)
+    data = [random.standard_normal(shape) for shape in ((7, 5), (7,), (5,))]
+    for value in (loss, soft, spread):
+        exprs = [value, se.gradient(value, w), se.hessian(value, w)]
+        function = se.lambdify([X, y, w], exprs, "torch")
+        compiled = torch.compile(function, backend="eager", fullgraph=True)
+        found = compiled(*map(torch.from_numpy, data))
+        expected = se.lambdify([X, y, w], exprs)(*data)
+        for own, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(own, other, rtol=1e-9, atol=1e-12)
+
+
 def test_dask_is_lazy_and_chunked():
     array = LIBRARIES["dask"]().module
     rows = array.ones((10000, 20), chunks=(1000, 20))
