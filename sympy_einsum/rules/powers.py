@@ -22,7 +22,9 @@ from ..expressions import (
     Einsum,
     Elementwise,
     Operand,
+    Slot,
     TensorAdd,
+    View,
     apply_body,
     is_tensor,
     scale,
@@ -44,6 +46,7 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
         factors = [product.operands[k] for k in group]
         if len(group) < 2:
             continue
+        scalar, factors = _without_scalars(factors)
         is_square = len(group) == 2 and factors[0] is factors[1]
         summed = {*labels}.difference(product.output) if is_square else ()
         if any(product.counts[i] == 2 for i in summed):
@@ -51,11 +54,51 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
         merged = _merge_factors(factors, barriers)
         if merged is not None:
             is_whole = len(group) == len(product.operands) and labels == product.output
-            if is_whole and len(merged) == 1 and is_tensor(merged[0]) and not product.scalars:
+            scalars = product.scalars if scalar is S.One else (*product.scalars, scalar)
+            if is_whole and len(merged) == 1 and is_tensor(merged[0]) and not scalars:
                 return merged[0]
             new = [(tensor, labels) for tensor in merged if is_tensor(tensor)]
-            return product.replaced(group, new).build()
+            return replace(product.replaced(group, new), scalars=scalars).build()
     return None
+
+
+def _without_scalars(factors: list[Operand]) -> tuple[Expr, list[Operand]]:
+    """Take the scalars out of powers of multiples of what other factors are powers of: x²/(s x)."""
+    split = [_power_of_multiple(factor) for factor in factors]
+    if not any(split):
+        return S.One, factors
+    bases = [{*as_powers(factor)} for factor in factors]
+    scalar, rest = S.One, list(factors)
+    for k, found in enumerate(split):
+        if found is not None and any(found[1] in own for j, own in enumerate(bases) if j != k):
+            scalar *= found[0] ** found[2]
+            rest[k] = power_of(*found[1:])
+    return scalar, rest
+
+
+def _power_of_multiple(factor: Operand) -> tuple[Expr, Operand, Expr] | None:
+    """Return the scalar, the tensor and the exponent of a whole power of a multiple."""
+    base, exponent = factor.as_entry_power()
+    if not exponent.is_Integer or not isinstance(base, View):
+        return None
+    scalar, core = scalar_and_tensor(base)
+    return None if scalar is S.One or core is base else (scalar, core, exponent)
+
+
+def split_quotient(node: Operand, barriers: Barriers) -> Operand | None:
+    """Write a function that is a product of powers as a product, where powers of one base occur in
+    several of its operands: x / (x y)."""
+    factors = Mul.make_args(node.body)
+    powers = [factor.as_base_exp() for factor in factors]
+    if len(powers) != len(node.operands) or not all(map(is_tensor, node.operands)):
+        return None
+    if not all(isinstance(base, Slot) and e.is_Integer for base, e in powers):
+        return None
+    new = [power_of(node.operands[base.place], e) for base, e in powers]
+    bases = [{*as_powers(own)} for own in _without_scalars(new)[1]]
+    if len(set().union(*bases)) == sum(map(len, bases)):
+        return None
+    return times_entries(new, node)
 
 
 def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] | None:

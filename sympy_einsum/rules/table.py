@@ -253,6 +253,13 @@ ELEMENTWISE = (
         wrong="log(exp(x) + exp(y)) = x + y",
     ),
     Rule(
+        "quotient of slots",
+        "elementwise(lambda u, v: u/v, x, x*y) = 1/y",
+        powers.split_quotient,
+        any_of(Einsum, View),
+        wrong="elementwise(lambda u, v: u/v, x, y*(x + y)) = x/y",
+    ),
+    Rule(
         "sign",
         "log(softmax(x)**3) = 3*log(softmax(x))",
         signs.log_of_power,

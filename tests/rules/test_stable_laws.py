@@ -363,14 +363,37 @@ def test_entropies_at_zero(kind):
     at, beside = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0])
     known = {Y * se.log(Y): [0, 0, 2 * np.log(2)], Y * se.log(Y / P): [0, np.log(2), 2 * np.log(2)]}
     known |= {Y**2 * se.log(Y): [0, 0, 4 * np.log(2)], P * Y * se.log(Y): [0, 0, 2 * np.log(2)]}
+    share = Y / Y.sum()
+    known |= {
+        Y * (se.log(Y) - se.log(P)): [0, np.log(2), 2 * np.log(2)],
+        P * Y**2 * (2 * se.log(Y) - P @ P + 1): [0, -0.25, 8 * np.log(2) - 2],
+        share * se.log(share): [0, -np.log(3) / 3, 2 * np.log(2 / 3) / 3],
+        Y * (se.log(Y) - se.log(Y.sum())): [0, -np.log(3), 2 * np.log(2 / 3)],
+    }
     if kind == "tensor":
         for expr, expected in known.items():
             np.testing.assert_allclose(se.lambdify([Y, P], expr)(at, beside), expected)
         assert se.lambdify(Y, Y @ se.log(Y))(at) == pytest.approx(2 * np.log(2))
+        divergence = (Y * (se.log(Y) - se.log(P)) - Y + P).sum()
+        assert se.lambdify([Y, P], divergence)(at, beside) == pytest.approx(3 * np.log(2) - 1)
         return
     u, v = symbols("u", nonnegative=True), symbols("v", positive=True)
-    for expr in (u * log(u), u * log(u / v), v * u**2 * log(u)):
+    for expr in (u * log(u), u * log(u / v), v * u**2 * log(u), u * (log(u) - log(v) - 1)):
         assert se.lambdify([u, v], expr)(0.0, 0.5) == 0
+
+
+def test_slopes_of_entropies_at_zero():
+    Y, P = se.TensorSymbol("Y", n, nonnegative=True), se.TensorSymbol("P", n, positive=True)
+    at, beside = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0])
+    likelihood, entries = (Y * se.log(Y / P.sum())).sum(), se.xlogy(Y, Y / P).sum()
+    known = {
+        se.gradient(likelihood, P): np.full(3, -1.5),
+        se.hessian(likelihood, P): np.full((3, 3), 0.75),
+        se.gradient(entries, P): -at / beside,
+        se.hessian(entries, P): np.diag(at / beside**2),
+    }
+    for slope, expected in known.items():
+        np.testing.assert_allclose(se.lambdify([Y, P], slope)(at, beside), expected)
 
 
 def student(v, loggamma, log, log1p):

@@ -345,6 +345,19 @@ def product_with_logarithm(product: Expr) -> Expr | None:
             if may_vanish and not b.is_positive and (base in bases or b.is_nonnegative):
                 rest = [own for own in factors if own is not factor and own is not logarithm]
                 return Mul(*rest, xlogy(factor, b))
+    return _sum_with_logarithm(factors)
+
+
+def _sum_with_logarithm(factors: Sequence[Expr]) -> Expr | None:
+    """Write a (c log(b) + d) as c xlogy(a, b) + a d."""
+    for total in factors:
+        for term in total.args if total.is_Add else ():
+            logarithms = [own for own in Mul.make_args(term) if isinstance(own, log)]
+            for factor in factors if logarithms and not total.is_nonnegative else ():
+                found = product_with_logarithm(factor * term) if factor is not total else None
+                if found is not None:
+                    rest = [own for own in factors if own is not factor and own is not total]
+                    return Mul(*rest, Add(found, factor * (total - term)))
     return None
 
 

@@ -18,7 +18,7 @@ from sympy import (
     log,
 )
 
-from ...analysis import is_nonnegative, is_positive
+from ...analysis import is_nonnegative, is_positive, scalar_and_tensor
 from ...core import (
     STABLE_ARGUMENT,
     Use,
@@ -89,8 +89,11 @@ def _local_view(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
     """Return a multiple; for a function whose axes are rearranged, the function of rearranged
     tensors."""
     factor = stock_factor(node)
-    if node.core is None or factor is None or len(set(node.output)) < node.order:
+    if node.core is None or len(set(node.output)) < node.order:
         return None
+    if factor is None:  # scalars with tensors in them are one operand
+        is_multiple = node.subscripts[-1] == node.output == tuple(range(node.core.order))
+        return (slot(0) * slot(1), scalar_and_tensor(node)[::-1]) if is_multiple else None
     if node.subscripts[-1] == node.output == tuple(range(node.core.order)):
         return factor * slot(0), (node.core,)
     if not isinstance(node.core, Elementwise):

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from sympy import cos, cosh, exp, log, sin, sinh, tanh
 
-from ...analysis import Barriers, inlined_product, is_nonnegative, times_entries
+from ...analysis import (
+    Barriers,
+    inlined_product,
+    is_nonnegative,
+    is_positive,
+    times_entries,
+)
 from ...core import Use, postorder, tuning
 from ...expressions import (
     Einsum,
@@ -86,6 +92,34 @@ def pair_of_factors(node: Einsum, barriers: Barriers, use: Use = Use.READING) ->
             if merged is not None:
                 return product.replaced({j, k}, [(merged, labels)]).build()
     return None
+
+
+def vanishing_beside_sum(node: Einsum, barriers: Barriers) -> Operand | None:
+    """Multiply a factor that may vanish by each term of a sum, one of which is a logarithm."""
+    product = inlined_product(node)
+    for k, total in enumerate(product.operands):
+        if not isinstance(total, TensorAdd) or not any(map(_is_log, total.operands)):
+            continue
+        for j, factor in enumerate(product.operands):
+            if j == k or product.subscripts[j] != product.subscripts[k]:
+                continue
+            if is_positive(factor) or not is_nonnegative(factor):
+                continue
+            terms = [times_entries([factor, term], factor) for term in total.operands]
+            found = [
+                stable_node(own, Use.COMPUTING) if _is_log(term) else None
+                for own, term in zip(terms, total.operands, strict=True)
+            ]
+            if any(own is not None for own in found):
+                pairs = zip(found, terms, strict=True)
+                merged = tensor_sum([own if new is None else new for new, own in pairs])
+                return product.replaced({j, k}, [(merged, product.subscripts[k])]).build()
+    return None
+
+
+def _is_log(term: Operand) -> bool:
+    core = split_coefficient(term)[1]
+    return isinstance(core, Elementwise) and isinstance(core.body, log)
 
 
 def _has_new_pairs(node: Einsum) -> bool:

@@ -210,11 +210,18 @@ VANISHING = Rule(
     partial(pairs.pair_of_factors, use=Use.COMPUTING),
     any_of(log),
 )
+VANISHING_SUM = Rule(
+    "numeric",
+    "abs(x)*(log(abs(x)) - y) = elementwise(lambda u: xlogy(abs(u), abs(u)), x) - abs(x)*y",
+    pairs.vanishing_beside_sum,
+    any_of(log),
+)
 # The rules for products that are selected by functions_below alone.
-BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, POWERS, FACTORS, BESSEL, VANISHING, POWER_BESIDE_ZERO)
+VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO)
+BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, POWERS, FACTORS, BESSEL, *VANISHING_RULES)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Scan: (LOOP_AS_EXTREMUM,),
-    Einsum: (VANISHING,),
+    Einsum: (VANISHING, VANISHING_SUM),
     View: (POWER_BESIDE_ZERO,),
     TensorAdd: (
         NUMERIC_NAME,
