@@ -340,8 +340,8 @@ class Compilation:
         return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
 
     @once
-    def _bounds(self) -> list[Expr]:
-        """Collect the expressions in positions that mustn't be negative."""
+    def _bounds(self) -> dict[Expr, str]:
+        """Collect the expressions in positions that mustn't be negative, with what is wrong."""
         return position_bounds([*self.exprs, *self._placed], self.signature.symbols)
 
     def few_rows(self, plan: Plan) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from sympy import Expr, Integer, S
+from sympy import Expr, Integer, Mod, S
 
 from ..core import (
     Length,
@@ -60,8 +60,9 @@ def roll(A: TensorLike, shift: Length | Sequence[Length], axis: Axes = None) -> 
     """Roll the entries along axes; entries beyond the end reappear at the start. By default roll
     all entries in C order.
 
-    Raises ShapeError for an axis out of range, UnsupportedError for a shift that isn't provably
-    shorter than its axis.
+    A shift with symbols is taken modulo the length. A number is taken to be at most the length if
+    that is symbolic; the compiled function raises ShapeError where it isn't. Raises ShapeError for
+    an axis out of range.
 
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
@@ -89,7 +90,11 @@ def _rolled(A: Operand, shift: Expr, axis: int) -> Operand:
         shift = Integer(int(shift) % max(int(length), 1))
     if shift is S.Zero:
         return A
-    # With symbols it is checked when the function is called that the position is on the axis.
+    is_short = shift.is_nonnegative or shift.is_nonpositive
+    is_short = is_short and (length - shift).is_nonnegative and (length + shift).is_nonnegative
+    if shift.free_symbols and not is_short:
+        shift = Mod(shift, length)
+    # For a number it is checked when the function is called that the position is on the axis.
     start = -shift if shift.is_nonpositive else length - shift
     return concatenate([slice_along(A, axis, start, None), slice_along(A, axis, None, start)], axis)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sympy import Expr, S
+from sympy import Expr, Mod, S
 
 from ..core import TensorError
 from ..expressions import (
@@ -152,8 +152,10 @@ def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call |
     for source in sources if len(sources) == 1 else ():
         shift = tensors[0].shape[axis]
         back = tensors[1].shape[axis]
-        for number in (shift, -back):
-            if number.is_number and roll(source, number, axis) is node:
+        # A shift with symbols is taken modulo the length.
+        symbolic = shift.args[:1] if isinstance(shift, Mod) else ()
+        for number in (shift, -back, *symbolic):
+            if (number.is_number or symbolic) and roll(source, number, axis) is node:
                 return Call("roll", (source,), axis, number)
     return None
 

@@ -359,10 +359,16 @@ def test_hostile_names_stay_out(backend):
     compile(text, "generated", "exec")
 
 
-def test_an_argument_that_is_no_number_has_no_code():
+def test_a_delta_with_a_range_is_zero_outside():
     i, j = symbols("i j", integer=True)
-    with pytest.raises(se.UnsupportedError, match=r"KroneckerDelta with the argument \(0, 3\)"):
-        se.lambdify([i, j], KroneckerDelta(i, j, (0, 3)))
+    delta = KroneckerDelta(i, j, (0, 3))
+    compiled = se.lambdify([i, j], delta)
+    for pair in itertools.product((-1, 0, 2, 3, 4), repeat=2):
+        expected = delta.subs(dict(zip((i, j), pair, strict=True)))
+        assert compiled(*pair) == float(expected), pair
+    scaled = se.lambdify([x := se.TensorSymbol("x", 3), i, j], delta * x)
+    np.testing.assert_array_equal(scaled(np.ones(3), 3, 3), np.ones(3))
+    np.testing.assert_array_equal(scaled(np.ones(3), 4, 4), np.zeros(3))
 
 
 def test_large_constants_have_no_text():

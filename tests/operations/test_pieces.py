@@ -158,3 +158,22 @@ def test_stacked_tensors_are_sums_of_outer_products():
     source = se.lambdify([v, w], np.stack([v, w])).source
     assert "[0] = v" in source
     assert "[1] = w" in source
+
+
+@pytest.mark.parametrize("shift", [-9, -7, -2, 0, 1, 3, 4, 10])
+def test_symbolic_shifts_are_taken_modulo_the_length(shift):
+    k = symbols("k", integer=True)
+    X = se.TensorSymbol("X", (n, 2))
+    values = np.arange(6.0).reshape(3, 2)
+    for axis in (0, 1, None):
+        rolled = se.lambdify([X, k], se.roll(X, k, axis))
+        np.testing.assert_array_equal(rolled(values, shift), np.roll(values, shift, axis))
+    slope = se.lambdify([X, k], se.gradient((X * se.roll(X, -k, 0) ** 2).sum(), X))
+    expected = np.roll(values, -shift, 0) ** 2 + 2 * values * np.roll(values, shift, 0)
+    np.testing.assert_array_equal(slope(values, shift), expected)
+
+
+def test_a_shift_that_does_not_fit_is_explained():
+    rolled = se.lambdify(A := se.TensorSymbol("A", (m, n)), se.roll(A, (-7, 2), (0, 1)))
+    with pytest.raises(se.ShapeError, match=r"axis 0 of A, of length m.*roll.* m = 2 it is -5"):
+        rolled(np.ones((2, 3)))

@@ -15,10 +15,14 @@ from sympy import (
     Add,
     Basic,
     Dummy,
+    Eq,
     Expr,
     Float,
     Function,
+    Ge,
     I,
+    KroneckerDelta,
+    Le,
     Mul,
     Not,
     Number,
@@ -276,6 +280,14 @@ class _Scalars:
 
     # --- functions
 
+    def _delta(self, expr: KroneckerDelta) -> Code:
+        """Return a delta, which is 0 outside of its range."""
+        if len(expr.args) == 2:
+            return self._function(expr)
+        one, other, (first, last) = expr.args
+        is_inside = And(Eq(one, other), Ge(one, first), Le(one, last))
+        return self.code(Piecewise((1, is_inside), (0, True)))
+
     def _function(self, expr: Function) -> Code:
         spelling = self._spellings.get(type(expr).__name__, code_of(expr, self._backend))
         if isinstance(expr, AppliedUndef) or (isinstance(expr, UserFunction) and spelling is None):
@@ -397,6 +409,7 @@ _LOWERINGS: dict[type, Callable[..., Code]] = {
     Not: _Scalars._negation,
     BooleanFunction: _Scalars._composite,
     log: _Scalars._logarithm,
+    KroneckerDelta: _Scalars._delta,
     Function: _Scalars._function,
 }
 

@@ -5,7 +5,7 @@ function that calls it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -80,7 +80,7 @@ class KernelText(NamedTuple):
         return [*reads, *calling, ast.Return(result)]
 
 
-def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> KernelText:
+def kernel_text(signature: Signature, plan: Plan, bounds: Collection[Expr]) -> KernelText:
     """Return the kernel for a plan; ``bounds`` are the lengths that mustn't be negative."""
     backend = signature.backend
     kernel = Kernel(plan, signature.names, backend, partial(size_code, backend=backend))
@@ -118,7 +118,7 @@ def kernel_text(signature: Signature, plan: Plan, bounds: Sequence[Expr]) -> Ker
     )
 
 
-def _guards(signature: Signature, bounds: Sequence[Expr]) -> list[ast.stmt]:
+def _guards(signature: Signature, bounds: Collection[Expr]) -> list[ast.stmt]:
     """Return the statements that keep a kernel within its arrays."""
     found = []
     names, backend = signature.names, signature.backend

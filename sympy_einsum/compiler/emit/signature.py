@@ -7,7 +7,7 @@ No string that a user chose reaches the text: names that aren't plain identifier
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sympy import (
@@ -142,7 +142,7 @@ class Signature:
         solution = _solution(value, given, self.names, self.backend)
         return assigned(name(self.names[length]), solution)
 
-    def quick_checks(self, bounds: Sequence[Expr]) -> tuple[list[ast.stmt], list[str]]:
+    def quick_checks(self, bounds: Collection[Expr]) -> tuple[list[ast.stmt], list[str]]:
         """Return the statements that read all axis lengths, and the tests of types, orders, lengths
         and bounds, which mustn't be negative. Arguments that fail are converted or refused."""
         tests: list[str] = []
@@ -177,14 +177,14 @@ class Signature:
             tests += [f"{size_text(bound, self.names, self.backend)} >= 0" for bound in wanted]
         return reads, tests
 
-    def _integers(self, bounds: Sequence[Expr]) -> set[Expr]:
+    def _integers(self, bounds: Collection[Expr]) -> set[Expr]:
         """Return the arguments that are lengths or positions."""
         return self.given.union(*[bound.free_symbols for bound in bounds]) & {*self.symbols}
 
-    def _known(self, bounds: Sequence[Expr]) -> list[Expr]:
+    def _known(self, bounds: Collection[Expr]) -> list[Expr]:
         return [bound for bound in bounds if bound.free_symbols <= self.names.keys()]
 
-    def checks(self, error: str, bounds: Sequence[Expr]) -> list[str]:
+    def checks(self, error: str, bounds: Mapping[Expr, str]) -> list[str]:
         """Return the lines that verify orders, lengths and bounds: a quick test, and on its failure
         the whole check, which converts what isn't an array or says what is wrong."""
         reads, tests = self.quick_checks(bounds)
@@ -213,13 +213,12 @@ class Signature:
         lines += indented(self.read_lengths(self.lengths))
         for bound in self._known([*self.sizes, *bounds]):
             text = size_text(bound, self.names, self.backend)
-            problem = (
-                "positions lie outside of their axis, a window, the second vector of convolve or "
-                "correlate or the shift of roll is longer than its axis, or an axis has no "
-            )
-            problem += f"largest entry, unless {text} >= 0, but it is"
             if bound in self.sizes:
                 problem = f"the length {text} can't be negative, but it is"
+            else:
+                known = sorted(bound.free_symbols, key=str)
+                values = ", ".join([f"{s} = {{{self.names[s]}}}" for s in known])
+                problem = f"{bounds[bound]}: {text} must be at least 0, but with {values} it is"
             # A position that a library traces isn't known yet.
             traced = [self.names[s] for s in self.symbols if s in positions & bound.free_symbols]
             test = " and ".join([*[f"type({name}) is int" for name in traced], f"{text} < 0"])
