@@ -8,7 +8,7 @@ and its reason says so.
 from __future__ import annotations
 
 from ..expressions import free_symbols_of
-from . import noncommutative, numpy_code, stock_constructors as stock
+from . import noncommutative, numpy_code, random_variables, stock_constructors as stock
 from .patches import Patch, wrapped_by
 
 _MATRIX_FUNCTIONS = {
@@ -288,4 +288,21 @@ PATCHES: tuple[Patch, ...] = (
             ("TensorProduct", noncommutative.tensor_product),
         )
     ],
+    Patch(
+        "sympy.stats.frv:FinitePSpace",
+        "compute_expectation",
+        wrapped_by(random_variables.finite_expectation),
+        "it puts each outcome into a Piecewise with the condition True, which of tensors is what "
+        "the comparison of two expressions gives by mistake",
+        "expectations of tensors over dice and coins are refused",
+        is_late=True,
+    ),
+    Patch(
+        "sympy.stats.crv:ConditionalContinuousDomain",
+        "compute_expectation",
+        wrapped_by(random_variables.conditional_expectation),
+        "it changes the limits of an integral, which a tensor isn't",
+        "conditional expectations of tensors are refused",
+        is_late=True,
+    ),
 )

@@ -126,6 +126,32 @@ def test_other_distributions(variable, mean, square):
     assert_close(found, X @ X + 2 * mean * X @ D + square * D @ D)
 
 
+@pytest.mark.parametrize("variable", [Die("D", 6), Bernoulli("B", 0.25)], ids=str)
+def test_expectations_of_tensors_over_outcomes(variable):
+    is_die = variable.name == "D"
+    outcomes, chances = (range(1, 7), [1 / 6] * 6) if is_die else ((0, 1), [0.75, 0.25])
+    X = DATA[x]
+    for expr, f in (
+        (variable * x, lambda k: k * X),
+        ((x + variable * x) ** 2, lambda k: (X + k * X) ** 2),
+        (se.exp(variable * x), lambda k: np.exp(k * X)),
+    ):
+        expected = sum(chance * f(k) for chance, k in zip(chances, outcomes, strict=True))
+        assert_close(evaluate(E(expr), DATA), expected)
+    die, coin = Die("D", 6), Bernoulli("C", 0.5)
+    assert_close(evaluate(E(die * coin * x), DATA), 1.75 * X)
+    assert E(die * x, die > 3) == 5 * x
+
+
+def test_conditional_expectations_of_tensors():
+    Z, U = Normal("Z", 0, 1), Uniform("U", 0, 1)
+    assert E(Z * x, Z > 0) == sqrt(2 / pi) * x
+    assert E(U * x, 2 * U > 1) == 3 * x / 4
+    assert simplify(E((x + Z * d) * Z, Z > 0) - (sqrt(2 / pi) * x + d)) == se.Zeros(n)
+    with pytest.raises(se.UnsupportedError, match="functions of Z"):
+        E(se.exp(Z * x), Z > 0)
+
+
 def test_densities_and_parameters():
     f = density(x @ (x * Z))(t)
     s = Symbol("s", positive=True)
