@@ -217,6 +217,7 @@ from .sympy_hooks import Methods as _Methods  # noqa: F401 - importing them atta
 
 if TYPE_CHECKING:
     from . import numpy as numpy
+    from .analysis import bounds
     from .calculus import (
         diff,
         gradient,
@@ -254,6 +255,7 @@ if TYPE_CHECKING:
 _LATER = {
     name: package
     for package, names in {
+        "analysis": "bounds",
         "calculus": "diff gradient hessian hvp jacobian jvp linearize minimizer solution "
         "stationary vjp",
         "compiler": "lambdify",
@@ -366,6 +368,7 @@ __all__ = [
     "around",
     "batch",
     "block",
+    "bounds",
     "broadcast_to",
     "check_derivative",
     "cholesky",

@@ -132,6 +132,7 @@ CALLS: dict[str, tuple] = {
     "scan": (se.scan, lambda c, row: (c + row, c), x, A, m, False),
     "unroll": (se.unroll, LOOP),
     "batch": (se.batch, x**3, {x: m}),
+    "bounds": (se.bounds, x**3, {x: (0, 1)}),
     "solution": (se.solution, x**3 - v, x, v),
     "stationary": (se.stationary, ((x - v) ** 2).sum(), x),
     "minimizer": (se.minimizer, ((x - v) ** 4).sum(), x, v),

@@ -88,6 +88,11 @@ OF_US = {
         "split_deltas merge_deltas THEOREMS",
         "What the rules are is told in [Rewriting](../rewriting.md).",
     ),
+    "properties": Page(
+        "Bounds, definiteness, convexity",
+        "bounds",
+        "What is certain of an expression for all values of its symbols.",
+    ),
     "formulas": Page(
         "Formulas and pictures",
         "latex pretty to_text to_kronecker to_dot draw",

@@ -43,6 +43,11 @@ from .inlined_products import (
     with_common_output as with_common_output,
 )
 from .memoised import Answer as Answer, Property as Property, all_of as all_of
+from .node_ranges import (
+    as_set as as_set,
+    bounds as bounds,
+    node_ranges as node_ranges,
+)
 from .properties import (
     definiteness as definiteness,
     has_declared_symmetry as has_declared_symmetry,

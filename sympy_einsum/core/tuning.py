@@ -484,6 +484,26 @@ LARGE_ENTRY = 1e6
 # Nodes of an expression that are searched for one that isn't finite.
 MAX_DIAGNOSED_NODES = 200
 
+# --- intervals and convexity ----------------------------------------------------------------------
+
+# Bits of a rational endpoint and operations of an irrational one that is kept exactly, digits to
+# which others are rounded outward, and the binary exponent beyond which they are infinite.
+MAX_ENDPOINT_BITS = 128
+MAX_ENDPOINT_OPS = 8
+ENDPOINT_DIGITS = 30
+MAX_ENDPOINT_EXPONENT = 5_000
+# Relative difference of endpoints up to which they are compared exactly.
+SAME_ENDPOINT = 1e-12
+# Argument beyond which exponentials aren't computed: they exceed 2 to this power.
+FAR_ARGUMENT = 1000
+# Bisections of the interval of a function's argument, one inside the other.
+MAX_RANGE_BISECTIONS = 5
+# Degree of a polynomial whose extrema are computed exactly.
+MAX_EXACT_DEGREE = 8
+# Nodes one above the other, and operations, that are written as one scalar expression of an entry.
+MAX_ENTRY_DEPTH = 12
+MAX_ENTRY_OPS = 100
+
 # --- the local page -------------------------------------------------------------------------------
 
 # Order of a derivative, and its operations that are written.
