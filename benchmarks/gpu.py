@@ -95,7 +95,7 @@ def main(names: list[str]) -> None:
     except Exception as error:
         sys.exit(f"no GPU for CuPy ({error}): nothing was measured")
     hands = by_hand(cupy)
-    for case in [*CASES, *SEMIRINGS, *LOOPS]:
+    for case in [*CASES, *LOOPS]:
         if case.name in SIZES and (not names or case.is_among(names)):
             for size, lengths in SIZES[case.name].items():
                 data = case.data(*lengths)
@@ -122,16 +122,23 @@ def written(device: str, rows: Sequence[dict[str, Any]]) -> str:
     libraries = ["jax", "ours by jax", "torch", "ours by torch"]
     columns = [*KEYS, "hand (µs)", "ours", "ours on device", *libraries]
     columns += ["kernels by hand", "kernels of ours"]
-    means = [
-        f"{of}: geometric mean {geometric_mean(ratios):.2f} of {len(ratios)}"
-        for of in ("ours", "ours on device", *libraries)
-        if (ratios := [row[of] for row in rows if of in row])
-    ]
+    others = [case for case in CASES if case.semiring is None]
+    groups = {"loops": LOOPS, "semirings": SEMIRINGS, "all others": others}
+    means = []
+    for group, cases in groups.items():
+        found = [row for row in rows if row["case"] in [case.name for case in cases]]
+        parts = [
+            f"{of} {geometric_mean(ratios):.2f} of {len(ratios)}"
+            for of in ("ours", "ours on device", *libraries)
+            if (ratios := [row[of] for row in found if of in row])
+        ]
+        means.append(f"Geometric means, {group}: {', '.join(parts)}")
     text = [
         f"# Benchmark results on {device}",
         "Times are ratios to the hand-written program, both with the wait for the device; "
-        "`on device` compares the time of the kernels alone. Other libraries are measured at large "
-        "sizes.",
+        "`on device` compares the time of the kernels alone. Other libraries, and our code for "
+        "them, are measured at large sizes. Loops by hand are NumPy's programs, run by CuPy; "
+        "semirings by hand are reduction kernels.",
         table(columns, [[row.get(column) for column in columns] for row in rows]),
         *means,
     ]
