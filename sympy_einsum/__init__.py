@@ -249,6 +249,7 @@ if TYPE_CHECKING:
     from .printing import draw, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
     from .rules import compress, expand, factor, simplify
+    from .statistics import Gaussian, covariance, expectation, variance
     from .verification import Counterexample, check_derivative, counterexample, equal
 
 # Names that load on first use, since not every session needs them.
@@ -267,6 +268,7 @@ _LATER = {
         "printing": "draw latex pretty to_dot to_text",
         "programs": "codegen from_function parse_python",
         "rules": "compress expand factor simplify",
+        "statistics": "Gaussian covariance expectation variance",
         "verification": "Counterexample check_derivative counterexample equal",
     }.items()
     for name in names.split()
@@ -320,6 +322,7 @@ __all__ = [
     "Extremum",
     "ExtremumShare",
     "Fourier",
+    "Gaussian",
     "IntervalProducts",
     "Inv",
     "InvStack",
@@ -383,6 +386,7 @@ __all__ = [
     "correlate",
     "count_nonzero",
     "counterexample",
+    "covariance",
     "cummax",
     "cummin",
     "cumprod",
@@ -402,6 +406,7 @@ __all__ = [
     "evaluate",
     "expand",
     "expand_dims",
+    "expectation",
     "expm",
     "eye",
     "factor",
@@ -499,6 +504,7 @@ __all__ = [
     "unroll",
     "unstack",
     "var",
+    "variance",
     "vec",
     "vjp",
     "where",

@@ -35,6 +35,7 @@ PACKAGES = [
     "evaluation",
     "verification",
     "optimization",
+    "statistics",
     "testing",
     "commandline",
     "jupyter",

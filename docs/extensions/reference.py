@@ -113,6 +113,11 @@ OF_US = {
         "Problem pack",
         "[Solving problems](../solving.md) shows them at work.",
     ),
+    "moments": Page(
+        "Expectations",
+        "Gaussian expectation variance covariance",
+        "[Expectations](../expectations.md) shows them at work.",
+    ),
     "texts": Page(
         "Texts that are read",
         "parse parse_program read_einsum parse_python from_function",

@@ -91,6 +91,18 @@ MAX_COEFFICIENT_BITS = 256
 # of all of them would overflow.
 MAX_CONTENT_BITS = 64
 
+# --- expectations and power series ----------------------------------------------------------------
+
+# Terms of an expectation's expression multiplied out, and pairings of the factors of one of them:
+# those of a product of eight forms are 764.
+MAX_MONOMIALS = 512
+MAX_MATCHINGS = 10_000
+# Orders of factors that are compared for the canonical one of a term: those of four equal factors,
+# each with two orders of axes.
+MAX_CODE_STATES = 400
+# Round-off of a covariance of floating-point numbers, relative to its largest entry.
+COVARIANCE_TOLERANCE = 1e-9
+
 # --- expressions as they are built ----------------------------------------------------------------
 
 # Terms of a sum and factors of a product that are flattened: without a bound a running total would
