@@ -5,14 +5,57 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from sympy import Add, Expr, Symbol
+from sympy import Add, Dummy, Expr, Symbol
 
 from .. import operations as ops
-from ..core import UnsupportedError, deferred
-from ..expressions import Operand, TensorAdd, is_tensor, tensor_sum
+from ..core import DeferredClasses, DeferredModule, UnsupportedError, deferred
+from ..expressions import Operand, TensorAdd, is_tensor, outermost, tensor_sum
 
+_stats = DeferredModule("sympy.stats.rv")
+_NormalDistribution: Any = DeferredClasses("sympy.stats.crv_types", "NormalDistribution")
+_expectation = deferred("statistics", "expectation")
+_Gaussian = deferred("statistics", "Gaussian")
 _expand = deferred("rules", "expand")
 _scalar_and_tensor = deferred("analysis", "scalar_and_tensor")
+
+
+def expectation_node(
+    stock: Callable[..., Expr], cls: type, expr: Any, condition: Any = None, **options: object
+) -> Expr:
+    """An ``Expectation``, of a tensor its value: a node of SymPy's would make a scalar of it."""
+    made = stock(cls, expr, condition, **options)
+    return made.doit() if is_tensor(expr) and type(made) is cls else made
+
+
+def expectation_value(stock: Callable[..., Expr], node: Any, **hints: Any) -> Expr:
+    """The value of an ``Expectation``: under normal distributions without integrals, if they can
+    be avoided."""
+    expr = node.args[0]
+    if node._condition is None and hints.get("evaluate", True) and outermost(expr):
+        inner = expr.doit(**hints) if hints.get("deep", True) else expr
+        normal = {} if inner.atoms(type(node)) else _normal_variables(inner)
+        if normal:
+            stand_ins = {variable: Dummy(variable.name, real=True) for variable in normal}
+            law = {stand_ins[variable]: gaussian for variable, gaussian in normal.items()}
+            try:
+                return _expectation(inner.xreplace(stand_ins), law)
+            except UnsupportedError:
+                pass  # of a single variable SymPy may find an integral
+    return stock(node, **hints)
+
+
+def _normal_variables(expr: Expr) -> dict[Any, Any]:
+    """Return the distributions of the random variables in an expression if these are independent
+    and normal with known parameters; else none."""
+    found = {}
+    for variable in _stats.random_symbols(expr):
+        distribution = getattr(variable.pspace, "distribution", None)
+        if not isinstance(distribution, _NormalDistribution) or any(
+            map(_stats.is_random, distribution.args)
+        ):
+            return {}
+        found[variable] = _Gaussian(distribution.mean, distribution.std**2)
+    return found
 
 
 def finite_expectation(

@@ -289,6 +289,22 @@ PATCHES: tuple[Patch, ...] = (
         )
     ],
     Patch(
+        "sympy.stats.symbolic_probability:Expectation",
+        "__new__",
+        wrapped_by(random_variables.expectation_node),
+        "it makes a scalar of a tensor, of which variance takes the difference to the tensor",
+        "variances of tensors with axes are wrong",
+        is_late=True,
+    ),
+    Patch(
+        "sympy.stats.symbolic_probability:Expectation",
+        "doit",
+        wrapped_by(random_variables.expectation_value),
+        "it integrates over each variable, and functions of a tensor's entries have no integral",
+        "expectations of exp and cos of tensors are refused",
+        is_late=True,
+    ),
+    Patch(
         "sympy.stats.frv:FinitePSpace",
         "compute_expectation",
         wrapped_by(random_variables.finite_expectation),
