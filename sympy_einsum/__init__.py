@@ -231,6 +231,7 @@ if TYPE_CHECKING:
         stationary,
         vjp,
     )
+    from .certificates import is_definite
     from .compiler import lambdify
     from .convert import (
         from_array,
@@ -259,6 +260,7 @@ _LATER = {
         "analysis": "bounds",
         "calculus": "diff gradient hessian hvp jacobian jvp linearize minimizer solution "
         "stationary vjp",
+        "certificates": "is_definite",
         "compiler": "lambdify",
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
         "evaluation": "evaluate",
@@ -424,6 +426,7 @@ __all__ = [
     "inner",
     "interval_products",
     "inv",
+    "is_definite",
     "isclose",
     "jacobian",
     "jvp",

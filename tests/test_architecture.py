@@ -25,6 +25,7 @@ PACKAGES = [
     "analysis",
     "rules",
     "calculus",
+    "certificates",
     "compiler",
     "printing",
     "convert",

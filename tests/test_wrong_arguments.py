@@ -155,6 +155,7 @@ CALLS: dict[str, tuple] = {
     "diff": (se.diff, f, x, 2),
     "dot": (se.dot, X, x),
     "draw": (se.draw, X @ x),
+    "is_definite": (se.is_definite, X),
     "einsum": (se.einsum, "ij,j->i", X, x),
     "einsum with lists": (se.einsum, X, [0, 1], x, [1], [0]),
     "eigh": (se.eigh, X),

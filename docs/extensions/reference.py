@@ -90,7 +90,7 @@ OF_US = {
     ),
     "properties": Page(
         "Bounds, definiteness, convexity",
-        "bounds",
+        "bounds is_definite",
         "What is certain of an expression for all values of its symbols.",
     ),
     "formulas": Page(

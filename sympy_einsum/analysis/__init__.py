@@ -6,6 +6,7 @@ from .cost_model import (
     cost as cost,
     has_known_zeros as has_known_zeros,
 )
+from .entry_bodies import EntryBodies as EntryBodies, Leaf as Leaf
 from .features import (
     DIAGONAL as DIAGONAL,
     DISCONNECTED as DISCONNECTED,
@@ -50,13 +51,32 @@ from .node_ranges import (
 )
 from .properties import (
     definiteness as definiteness,
+    has_cholesky as has_cholesky,
     has_declared_symmetry as has_declared_symmetry,
     has_symmetry as has_symmetry,
-    is_definite as is_definite,
     is_diagonal as is_diagonal,
     is_nonnegative as is_nonnegative,
     is_positive as is_positive,
+    is_positive_definite as is_positive_definite,
+    is_semidefinite as is_semidefinite,
     is_symmetric as is_symmetric,
     transposed as transposed,
 )
+from .scalar_ranges import (
+    Ranges as Ranges,
+    assumed_range as assumed_range,
+    is_defined as is_defined,
+    is_smooth as is_smooth,
+    scalar_range as scalar_range,
+    smooth_domain as smooth_domain,
+)
 from .stored_positions import are_positions as are_positions
+from .value_ranges import (
+    NONNEGATIVE as NONNEGATIVE,
+    POSITIVE as POSITIVE,
+    REALS as REALS,
+    ValueRange as ValueRange,
+    intersection as intersection,
+    is_at_most as is_at_most,
+    lies_in as lies_in,
+)

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from sympy import Dummy, Expr, S, exp, factor
+from sympy import Dummy, Expr, Mul, S, cosh, exp, factor, sinh
 
 from ..core import cached, same_length, sigmoid, tuning
 from ..expressions import (
@@ -26,6 +26,7 @@ from ..expressions import (
     DirectionalFunction,
     Einsum,
     Elementwise,
+    Expm,
     Extremum,
     ExtremumShare,
     IntervalProducts,
@@ -34,10 +35,12 @@ from ..expressions import (
     Operand,
     Picked,
     Positions,
+    PseudoInverse,
     Ranking,
     Reshape,
     RunningSoftmax,
     SingularValues,
+    Slot,
     Softmax,
     TensorAdd,
     TensorExpr,
@@ -421,49 +424,142 @@ def is_semidefinite(node: Operand) -> Answer:
         return False
     if isinstance(node, TensorSymbol) and "psd" in _structure(node):
         return True
-    if isinstance(node, (TensorAdd, Inv, Adj)):
+    if isinstance(node, (TensorAdd, Inv, Adj, PseudoInverse)):
         return (yield from all_of(is_semidefinite, node.operands))
+    if isinstance(node, Expm) and len(node.operands) == 1:
+        return (yield is_symmetric, node.operands[0])
     if isinstance(node, Einsum):
         product = inlined_product(node)
         return (yield from _is_form(product, _exchanged_axes(product)))
-    if isinstance(node, Elementwise) and node.body == exp(slot(0)):
-        inner = inner_part(node.operands[0])
-        return inner is not None and (yield is_semidefinite, inner)
+    if isinstance(node, Elementwise):
+        inner = inner_part(node.operands[0]) if node.body == exp(slot(0)) else None
+        if inner is not None and (yield is_semidefinite, inner):
+            return True
+        if has_nonnegative_series(node.body):
+            for operand in node.operands:
+                known = is_semidefinite if is_tensor(operand) else is_nonnegative
+                if not (yield known, operand):
+                    return False
+            return True
+    if isinstance(node, Reshape):
+        pairs = _kronecker_axes(node)
+        product = inlined_product(node.operands[0])
+        return pairs and (yield from _is_form(product, _exchanged_halves(product)))
     return (yield is_diagonal, node) and (yield is_nonnegative, node)
 
 
+@cached(1024)
+def has_nonnegative_series(body: Expr) -> bool:
+    """Tell whether the power series of a scalar expression in slots has no negative coefficient: as
+    a function of entries it keeps matrices semidefinite [HJ, thm 7.5.9]."""
+    if isinstance(body, Slot):
+        return True
+    if body.is_number:
+        return body.is_nonnegative is True
+    if body.is_Pow and body.exp.is_Integer and body.exp.is_nonnegative:
+        return has_nonnegative_series(body.base)
+    known = body.is_Add or body.is_Mul or isinstance(body, (exp, cosh, sinh))
+    return known and all(map(has_nonnegative_series, body.args))
+
+
+def _kronecker_axes(node: Reshape) -> bool:
+    """Tell whether a matrix has one half of the axes of a tensor as rows, the other as columns, as
+    Kronecker products have."""
+    (tensor,) = node.operands
+    half = tensor.order // 2
+    if tensor.order % 2 or not all(map(same_length, tensor.shape[:half], tensor.shape[half:])):
+        return False
+    return same_length(node.shape[0], Mul(*tensor.shape[:half]))
+
+
+def _exchanged_halves(product: Product) -> dict[int, int]:
+    """Return the exchange of the first half of the output indices with the second."""
+    half = len(product.output) // 2
+    first, second = product.output[:half], product.output[half:]
+    return {**dict(zip(first, second, strict=True)), **dict(zip(second, first, strict=True))}
+
+
 def definiteness(matrix: Operand) -> bool | None:
-    """Return True for a matrix that is known to be positive definite, None for another one that is
+    """Return True for a matrix that is taken to be positive definite, None for another one that is
     known to be symmetric, and may be definite, and False for all others."""
-    if is_definite(matrix):
+    if has_cholesky(matrix):
         return True
     return None if is_symmetric(matrix) else False
 
 
 @Property
-def is_definite(node: Operand) -> Answer:
-    """Tell whether a matrix is known to be symmetric and positive definite. One declared ``psd`` is
-    taken to be so where it is inverted, and such a one with semidefinite ones added."""
+def is_positive_definite(node: Operand) -> Answer:
+    """Tell whether a matrix is known to be symmetric and positive definite."""
+    if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
+        return False
+    if isinstance(node, TensorSymbol):
+        return "pd" in _structure(node)
+    if isinstance(node, (Inv, Adj)):  # what has an inverse isn't singular
+        known = is_semidefinite if isinstance(node, Inv) else is_positive_definite
+        return (yield known, node.operands[0])
+    if isinstance(node, Expm):
+        return len(node.operands) == 1 and (yield is_symmetric, node.operands[0])
+    if isinstance(node, TensorAdd):
+        return (yield from _has_definite_term(node, is_positive_definite))
+    if isinstance(node, View):
+        return (yield from _is_definite_view(node, is_positive_definite))
+    if isinstance(node, Reshape):
+        product = inlined_product(node.operands[0])
+        start = _exchanged_halves(product) if _kronecker_axes(node) else {}
+    elif isinstance(node, Einsum):
+        product = inlined_product(node)
+        start = _exchanged_axes(product)
+    else:
+        return False
+    return bool(start) and (yield from _is_product_of_definite(product, start))
+
+
+def _has_definite_term(node: TensorAdd, known: Property) -> Answer:
+    if not (yield is_semidefinite, node):
+        return False
+    for term in node.operands:
+        if (yield known, term):
+            return True
+    return False
+
+
+def _is_definite_view(node: View, known: Property) -> Answer:
+    if not (yield from all_of(is_positive, node.scalars)):
+        return False
+    if node.core is None or node.core.order == 1:
+        is_whole = node.core is None or (yield is_positive, node.core)
+        return list(node.output) == [0, 0] and is_whole
+    square = sorted(node.output) == sorted(node.subscripts[-1])
+    return square and (yield known, node.core)
+
+
+def _is_product_of_definite(product: Product, start: dict[int, int]) -> Answer:
+    """Tell whether a product is one of Hadamard's or Kronecker's of definite matrices, a principal
+    submatrix of which is definite [HJ, thm 7.5.3]."""
+    if len({*product.output}) < len(product.output) or not product.operands:
+        return False
+    if {i for term in product.subscripts for i in term} != {*product.output}:
+        return False
+    for operand, labels in zip(product.operands, product.subscripts, strict=True):
+        pairs = len(labels) == 2 and start.get(labels[0]) == labels[1]
+        if not (pairs and (yield is_positive_definite, operand)):
+            return False
+    return (yield from all_of(is_positive, product.scalars))
+
+
+@Property
+def has_cholesky(node: Operand) -> Answer:
+    """Tell whether a matrix is taken to be positive definite where it is inverted: one that is, one
+    declared ``psd``, and such a one with semidefinite ones added."""
     if not isinstance(node, TensorExpr):
         return False
     if isinstance(node, TensorSymbol):
         return "psd" in _structure(node)
     if isinstance(node, TensorAdd):
-        if not (yield is_semidefinite, node):
-            return False
-        for term in node.operands:
-            if (yield is_definite, term):
-                return True
-        return False
+        return (yield from _has_definite_term(node, has_cholesky))
     if isinstance(node, View) and len(node.shape) == 2:
-        if not (yield from all_of(is_positive, node.scalars)):
-            return False
-        if node.core is None or node.core.order == 1:
-            is_whole = node.core is None or (yield is_positive, node.core)
-            return list(node.output) == [0, 0] and is_whole
-        square = sorted(node.output) == sorted(node.subscripts[-1])
-        return square and (yield is_definite, node.core)
-    return isinstance(node, Inv) and (yield is_definite, node.operands[0])
+        return (yield from _is_definite_view(node, has_cholesky))
+    return isinstance(node, Inv) and (yield has_cholesky, node.operands[0])
 
 
 def _as_sympy_asks(known: Property) -> Callable[[TensorExpr], bool | None]:

@@ -510,6 +510,11 @@ SAME_ENDPOINT = 1e-12
 FAR_ARGUMENT = 1000
 # Bisections of the interval of a function's argument, one inside the other.
 MAX_RANGE_BISECTIONS = 5
+# Schur complements one inside the other, and rows of a matrix whose entries, or all of whose
+# minors, are examined.
+MAX_SCHUR_COMPLEMENTS = 3
+MAX_EXPLICIT_SIZE = 8
+MAX_MINORS_SIZE = 4
 # Degree of a polynomial whose extrema are computed exactly.
 MAX_EXACT_DEGREE = 8
 # Nodes one above the other, and operations, that are written as one scalar expression of an entry.

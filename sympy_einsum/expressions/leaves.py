@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # Assumptions of matrices that are their own transposes.
-SYMMETRIC = frozenset({"symmetric", "diagonal", "psd"})
+SYMMETRIC = frozenset({"symmetric", "diagonal", "psd", "pd"})
 ASSUMPTIONS = SYMMETRIC | {"positive", "nonnegative"}
 
 
@@ -44,7 +44,8 @@ class TensorSymbol(TensorExpr, StockAtom):
     shape : axis lengths (integers or SymPy expressions), one by one or as a tuple; none or ``()``
         for a scalar. Symbolic lengths are at least 1, as simplifications (n/n = 1, a softmax sums
         to 1) require. The length 0 is allowed as a number; there sums are 0 and means nan.
-    assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` set to True.
+    assumptions : ``symmetric``, ``diagonal``, ``positive``, ``nonnegative``, ``psd`` (positive
+        semidefinite), ``pd`` (positive definite, which implies ``psd``) set to True.
         ``symmetric`` may have any number of axes: True for invariance under all permutations, or a
         list of permutations that generate the group of symmetries. Derivatives by a symmetric
         matrix are nonetheless unconstrained: its entries are independent. They are simplified with
@@ -102,6 +103,8 @@ class TensorSymbol(TensorExpr, StockAtom):
             generators = generators_of(assumptions.pop("symmetric"), name, lengths)
         elif isinstance(assumptions.get("symmetric"), (list, tuple)):
             assumptions["symmetric"] = bool(generators_of(assumptions["symmetric"], name, lengths))
+        if assumptions.get("pd"):
+            assumptions["psd"] = True
         true = tuple(sorted(key for key, value in assumptions.items() if value))
         if SYMMETRIC.intersection(true) and (len(lengths) != 2 or not same_length(*lengths)):
             raise ShapeError(

@@ -63,7 +63,8 @@ def parse(
 
         Declarations are texts such as ``"K symmetric matrix; b, c vector(n)"``, several such
         texts, or a mapping from names to ``"positive vector"`` and the like or to symbols of your
-        own. The words are ``symmetric``, ``diagonal``, ``psd``, ``positive``, ``nonnegative``.
+        own. The words are ``symmetric``, ``diagonal``, ``psd``, ``pd``, ``positive``,
+        ``nonnegative``.
 
         ``"lippmann"``, that of Lippmann's tensor calculus [2], for tensors of any order. There are
 
