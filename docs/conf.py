@@ -40,6 +40,7 @@ html_theme = "furo"
 html_title = "sympy_einsum"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_favicon = "_static/favicon.svg"
 html_copy_source = False
 
 napoleon_use_ivar = True

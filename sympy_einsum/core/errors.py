@@ -7,7 +7,7 @@ _EXPLAINED = {
     "broadcasting": "semantics.md#broadcasting",
     "layout": "semantics.md#the-layout-of-derivatives",
     "equality": "semantics.md#what-is-equal",
-    "slices": "positions.md#entries-and-slices",
+    "slices": "indexing.md#entries-and-slices",
     "own functions": "compiling.md#functions-of-your-own",
     "no derivative": "rules.md#what-has-no-derivative",
     "stock functions": "sympy.md#what-doesnt-work",
