@@ -61,8 +61,32 @@ def test_next_to_zero_and_far_out():
 def test_other_orders_are_refused_by_name():
     jax = pytest.importorskip("jax")
     assert jax
-    with pytest.raises(se.UnsupportedError, match="kv"):
-        se.lambdify([x], se.besselk(Rational(1, 3), x), backend="jax")
+    with pytest.raises(se.UnsupportedError, match="jv"):
+        se.lambdify([x], se.besselj(Rational(1, 3), x), backend="jax")
+
+
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name in ("jax", "torch")])
+@pytest.mark.parametrize("kind", ["k", "scaled k"])
+def test_decaying_ones_of_any_order(kind, backend):
+    """By a quadrature, where the library has no such function or only those of order 0 and 1."""
+    function, of_scipy = {"k": (se.besselk, special.kv), "scaled k": (se.kve, special.kve)}[kind]
+    library, points = LIBRARIES[backend](), POINTS[1:]
+    orders = [0, 1, 2, 5, Rational(1, 3), 1.3, 33.25, 1e-9]
+    given = [function(order, x) for order in orders]
+    given += [se.diff(value.sum(), x) for value in given]
+    results = se.lambdify([x], given, backend=backend)(library.array(points))
+    for k, order in enumerate(map(float, orders)):
+        wanted = of_scipy(order, points)
+        np.testing.assert_allclose(library.back(results[k]), wanted, rtol=2e-13, err_msg=str(order))
+        slope = -(of_scipy(abs(order - 1), points) + of_scipy(order + 1, points)) / 2
+        slope = slope if kind == "k" else wanted + slope
+        found = library.back(results[k + len(orders)])
+        np.testing.assert_allclose(found, slope, rtol=1e-10, err_msg=str(order))
+    k = symbols("k", real=True)
+    edges = library.array(np.array([0.0, 1e-300, -1.0, np.nan, 1e300, np.inf]))
+    found = library.back(se.lambdify([x, k], function(k, x), backend=backend)(edges, 0.0))
+    tail = [0, 0] if kind == "k" else [1.2533141373155e-150, 0]
+    np.testing.assert_allclose(found, [np.inf, 690.8914594, np.nan, np.nan, *tail], rtol=1e-9)
 
 
 @pytest.mark.parametrize("order", [half, 1, 1.3, Rational(3, 2), 2, 2.5])

@@ -15,7 +15,7 @@ STABLE_FUNCTIONS = (
 SPECIAL = (
     *STABLE_FUNCTIONS,
     *("spherical_jn", "spherical_yn", "spherical_in", "hyp1f1", "exprel", "loggamma", "betaln"),
-    *("beta", "binom", "zeta"),
+    *("beta", "binom", "zeta", "kve", "kv", "k0e", "k1e"),
 )
 # Fourier transforms, and functions that run along an axis.
 FOURIER = ("spectrum", "from_spectrum", "twins")
