@@ -37,9 +37,12 @@ FUNCTIONS_ELSEWHERE = {
     "custom_vjp": "se.function",
     "derivative": "se.diff(f, x)",
     "detach": "se.stop_gradient(x)",
+    "divide": "x / y",
     "eig": "se.eigh(S)",
     "eigvals": "se.eigvalsh(S)",
+    "einsum_path": "se.lambdify([x], f)",
     "expm1": "se.exp(x) - 1",
+    "fft": "sympy_einsum.numpy.fft.fft(x)",
     "frobenius_norm": "se.norm(A)",
     "grad": "se.gradient(f, x)",
     "gradients": "se.gradient(f, x)",
@@ -54,19 +57,30 @@ FUNCTIONS_ELSEWHERE = {
     "jit": "se.lambdify([x], f)",
     "kl_div": "(y * se.log(y / x)).sum()",
     "kronecker": "se.kron(A, B)",
+    "linalg": "sympy_einsum.numpy.linalg",
     "linspace": "sympy_einsum.numpy.linspace(0, 1, 3)",
+    "log10": "se.log(x) / se.log(10)",
     "log1p": "se.log(1 + x)",
+    "log2": "se.log(x) / se.log(2)",
+    "log_softmax": "se.log(se.softmax(x))",
     "logm": "se.eigh(S)[1] @ se.diag(se.log(se.eigvalsh(S))) @ se.eigh(S)[1].T",
     "maximum": "se.Max(x, y)",
+    "minimize": "se.minimizer(f, x, y)",
     "minimum": "se.Min(x, y)",
-    "mse_loss": "((x - y) ** 2).mean()",
     "mm": "A @ B.T",
+    "mse_loss": "((x - y) ** 2).mean()",
     "multiply": "x * y",
+    "no_grad": "se.stop_gradient(x)",
     "norm1": "se.norm(x, 1)",
     "norm2": "se.norm(x)",
     "ones": "se.Ones(2, 3)",
     "ones_like": "sympy_einsum.numpy.ones_like(x)",
+    "optimize": "se.minimizer(f, x, y)",
+    "power": "x**2",
+    "random": "se.lambdify([x], f)",
     "sqrtm": "se.eigh(S)[1] @ se.diag(se.sqrt(se.eigvalsh(S))) @ se.eigh(S)[1].T",
+    "square": "x**2",
+    "subtract": "x - y",
     "symbols": 'se.tensors("x y", 3)',
     "tensor": "se.Constant([1, 2, 3])",
     "tr": "se.trace(S)",
@@ -85,13 +99,18 @@ METHODS_ELSEWHERE = {
     "adjugate": "S.adj()",
     "astype": "se.lambdify([x], f)",
     "backward": "se.gradient(f, x)",
+    "clone": "+A",
     "cols": "A.shape[1]",
+    "cpu": 'se.lambdify([x], f, backend="torch")',
     "cross": "sympy_einsum.numpy.cross(x, y)",
+    "cuda": 'se.lambdify([x], f, backend="torch")',
     "detach": "se.stop_gradient(x)",
+    "device": 'se.lambdify([x], f, backend="torch")',
     "dim": "A.order",
     "dtype": "se.lambdify([x], f)",
     "eigenvals": "se.eigvalsh(S)",
     "eigvals": "se.eigvalsh(S)",
+    "float": "se.lambdify([x], f)",
     "grad": "se.gradient(f, x)",
     "gradient": "se.gradient(f, x)",
     "hadamard": "A * B",
@@ -101,6 +120,7 @@ METHODS_ELSEWHERE = {
     "jacobian": "se.jacobian(y, x)",
     "kron": "se.kron(A, B)",
     "latex": "se.latex(A)",
+    "log_softmax": "se.log(se.softmax(x))",
     "logdet": "se.logdet(S)",
     "matmul": "A @ x",
     "mm": "A @ B.T",
@@ -121,11 +141,18 @@ METHODS_ELSEWHERE = {
     "softmax": "se.softmax(x)",
     "solve": "se.solve(S, x)",
     "t": "A.T",
+    "to": 'se.lambdify([x], f, backend="torch")',
     "tr": "S.trace()",
     "unsqueeze": "x[None, :]",
     "vec": "se.vec(A)",
     "view": "A.reshape(6)",
 }
+# Functions with an axis, which PyTorch calls dim.
+REDUCTIONS = (
+    *("sum", "mean", "prod", "max", "min", "var", "std", "norm", "logsumexp", "argmax", "argmin"),
+)
+RUNNING = ("cumsum", "cumprod", "softmax")
+JOINING = ("concatenate", "stack")
 # Keywords of functions.
 KEYWORDS = {
     ("diff", "wrt"): "se.diff(f, x)",
@@ -139,6 +166,11 @@ KEYWORDS = {
     ("jacobian", "argnums"): "se.jacobian(A @ x + B @ y, [x, y])",
     ("lambdify", "dummify"): "se.lambdify([x], f)",
     ("lambdify", "modules"): 'se.lambdify([x], f, backend="numpy")',
+    **{
+        (name, "dim"): f"se.{name}({'[x, y]' if name in JOINING else 'A'}, axis=0)"
+        for name in (*REDUCTIONS, *RUNNING, *JOINING)
+    },
+    **{(name, "keepdim"): f"se.{name}(A, axis=0, keepdims=True)" for name in REDUCTIONS},
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sympy import Add, Integer, S
 
-from ..core import ShapeError, UnsupportedError, as_list, same_length, same_name_hint
+from ..core import ShapeError, UnsupportedError, as_list, same_length, same_name_hint, with_hints
 from ..expressions import (
     Operand,
     Selection,
@@ -22,6 +22,7 @@ from .axes import as_axis, expand_dims, ravel
 from .indexing import getitem
 
 
+@with_hints
 def concatenate(tensors: Sequence[TensorLike], axis: int | None = 0) -> Operand:
     """Concatenate tensors along an axis, as a sum of zero-padded tensors; without an axis
     concatenate their entries in C order.
@@ -64,6 +65,7 @@ def concatenate(tensors: Sequence[TensorLike], axis: int | None = 0) -> Operand:
     return tensor_sum(terms)
 
 
+@with_hints
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Operand:
     """Stack tensors of one shape along a new axis.
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from sympy import Expr, Ne, S
 
-from ..core import ShapeError, UnsupportedError, as_flag, as_scalar
+from ..core import ShapeError, UnsupportedError, as_flag, as_scalar, with_hints
 from ..expressions import (
     Operand,
     TensorLike,
@@ -30,6 +30,7 @@ from .reductions import restore_axes, sum as sum_
 Order: TypeAlias = Expr | float | str | None
 
 
+@with_hints
 def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Return a norm as NumPy defines it; by default the Euclidean norm of a vector and the
     Frobenius norm of other tensors.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sympy import S
 
-from ..core import ShapeError, as_flag
+from ..core import ShapeError, as_flag, with_hints
 from ..expressions import (
     Extremum,
     ExtremumShare,
@@ -42,6 +42,7 @@ def _extremum(A: TensorLike, axis: Axes, keepdims: bool, name: str) -> Operand:
     return restore_axes(value, A, axes) if as_flag(keepdims, "keepdims") else value
 
 
+@with_hints
 def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Return the largest entries over some axes, by default over all.
 
@@ -60,6 +61,7 @@ def max(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     return _extremum(A, axis, keepdims, "max")
 
 
+@with_hints
 def min(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Return the smallest entries over some axes, by default over all; see :func:`max`.
 
@@ -133,6 +135,7 @@ def ptp(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
 # --- positions
 
 
+@with_hints
 def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
     """Return the position of the first largest entry along an axis; without an axis that among all
     entries in C order.
@@ -149,6 +152,7 @@ def argmax(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Op
     return _first_position(A, axis, keepdims, "argmax")
 
 
+@with_hints
 def argmin(A: TensorLike, axis: int | None = None, keepdims: bool = False) -> Operand:
     """Return the position of the first smallest entry along an axis; without an axis that among all
     entries in C order; see :func:`argmax`.

@@ -6,7 +6,7 @@ from types import EllipsisType
 
 from sympy import Expr, Max, Mul, S
 
-from ..core import TensorError, as_flag, as_scalar, documentation_link, tuning
+from ..core import TensorError, as_flag, as_scalar, documentation_link, tuning, with_hints
 from ..expressions import (
     LogSumExp,
     Operand,
@@ -25,6 +25,7 @@ from .numbers import squared
 from .running import interval_products
 
 
+@with_hints
 def sum(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Sum over some axes, by default over all.
 
@@ -49,6 +50,7 @@ def restore_axes(reduced: Operand, A: Operand, axes: list[int]) -> Operand:
     return reshape(reduced, [S.One if k in axes else n for k, n in enumerate(shape_of(A))])
 
 
+@with_hints
 def mean(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Return the mean over some axes; of no entries it is nan, as in NumPy, without a warning.
 
@@ -70,6 +72,7 @@ def _count(A: Operand, axis: Axes) -> Expr:
     return Mul(*[shape_of(A)[k] for k in as_axes(axis, order_of(A))])
 
 
+@with_hints
 def var(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """Return the variance over some axes; the divisor is the count minus ``ddof``, or 0 if that is
     negative.
@@ -99,6 +102,7 @@ def _stretched(reduced: Operand, A: Operand) -> Operand:
     return stretch(reduced, A.shape) if order_of(A) else reduced
 
 
+@with_hints
 def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool = False) -> Operand:
     """Return the standard deviation over some axes.
 
@@ -114,6 +118,7 @@ def std(A: TensorLike, axis: Axes = None, ddof: Expr | int = 0, keepdims: bool =
     return power(var(A, axis, ddof, keepdims), S.Half)
 
 
+@with_hints
 def prod(A: TensorLike, axis: Axes = None, keepdims: bool = False) -> Operand:
     """Return the product over some axes. Its derivative is free of division, so it is right at
     zeros.
@@ -158,6 +163,7 @@ def _axes_of(function: str, A: Operand, axis: Axes | EllipsisType) -> list[int]:
     return as_axes(axis, order_of(A))
 
 
+@with_hints
 def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = False) -> Operand:
     """Return log Σ exp over some axes, computed without overflow.
 
@@ -199,6 +205,7 @@ def logsumexp(A: TensorLike, axis: Axes | EllipsisType = ..., keepdims: bool = F
     return restore_axes(total, A, axes) if as_flag(keepdims, "keepdims") else total
 
 
+@with_hints
 def softmax(A: TensorLike, axis: Axes | EllipsisType = ...) -> Operand:
     """Return exp(A) / Σ exp(A) over some axes, computed without overflow.
 

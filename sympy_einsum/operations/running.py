@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sympy import Expr
 
-from ..core import Length, ShapeError, TensorError, as_flag
+from ..core import Length, ShapeError, TensorError, as_flag, with_hints
 from ..expressions import (
     IntervalProducts,
     LogCumSumExp,
@@ -47,6 +47,7 @@ def _contract_along(A: Operand, matrix: Operand, axis: int) -> Operand:
     return contract((A, matrix), (labels, (axis, order_of(A))), output, lengths)
 
 
+@with_hints
 def cumsum(a: TensorLike, axis: int | None = None) -> Operand:
     """Return the running sum along an axis; without ``axis`` that of all entries in C order.
 
@@ -177,6 +178,7 @@ def logcumsumexp(x: TensorLike, axis: int | None = None) -> Operand:
     return moveaxis(LogCumSumExp.of(moveaxis(A, k, -1)), -1, k)
 
 
+@with_hints
 def cumprod(a: TensorLike, axis: int | None = None) -> Operand:
     """Return the running product along an axis; without ``axis`` that of all entries in C order.
 

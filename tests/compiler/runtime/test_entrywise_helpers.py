@@ -258,6 +258,16 @@ def test_kummers_function(order):
     assert_allclose(found, special.hyp1f1(order, order + 1, x), rtol=1e-12)
 
 
+@pytest.mark.parametrize("order", [0.0, 1e-6, 0.5, 1.0, 1.75, 12.0, 130.0])
+def test_decaying_bessel_functions(order):
+    x = np.array([2e-9, 1e-3, 0.7, 3.0, 40.0, 1e4])
+    for name in ("special_functions.kv", "special_functions.kve"):
+        expected = getattr(special, name.partition(".")[2])(order, x)
+        assert_allclose(raw(name)(order, x), expected, rtol=1e-12)
+    for name in ("special_functions.k0e", "special_functions.k1e"):
+        assert_allclose(raw(name)(x), getattr(special, name[-3:])(x), rtol=1e-12)
+
+
 A, B = np.array([0.5, 2.0, -0.5, 3.0, 40.0]), np.array([1.5, 2.0, 2.25, -1.5, 50.0])
 
 
