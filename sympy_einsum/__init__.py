@@ -115,6 +115,7 @@ from .operations import (
     FUNCTIONS as _FUNCTIONS,
     THEOREMS,
     ComplexTensor,
+    add_ones,
     argcummax,
     argcummin,
     argmax,
@@ -176,6 +177,7 @@ from .operations import (
     quantile,
     ravel,
     real,
+    remove_ones,
     repeat,
     reshape,
     roll,
@@ -191,6 +193,7 @@ from .operations import (
     squeeze,
     stack,
     std,
+    substitute_deltas,
     sum as sum,
     svd,
     svdvals,
@@ -209,6 +212,7 @@ from .operations import (
     unstack,
     var,
     vec,
+    vectorize_constants,
     where,
     windows,
     written,
@@ -247,7 +251,7 @@ if TYPE_CHECKING:
     from .operations import scalar_names as _scalar_names
     from .operations.scalar_names import *  # noqa: F403
     from .optimization import Problem, pack
-    from .printing import draw, latex, pretty, to_dot, to_text
+    from .printing import draw, index_graph, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
     from .rules import compress, expand, factor, simplify
     from .statistics import Gaussian, covariance, expectation, variance
@@ -267,7 +271,7 @@ _LATER = {
         "jupyter": "load_ipython_extension",
         "languages": "parse parse_program read_einsum",
         "optimization": "Problem pack",
-        "printing": "draw latex pretty to_dot to_text",
+        "printing": "draw index_graph latex pretty to_dot to_text",
         "programs": "codegen from_function parse_python",
         "rules": "compress expand factor simplify",
         "statistics": "Gaussian covariance expectation variance",
@@ -364,6 +368,7 @@ __all__ = [
     "UnsupportedError",
     "View",
     "Zeros",
+    "add_ones",
     "adj",
     "argcummax",
     "argcummin",
@@ -423,6 +428,7 @@ __all__ = [
     "hvp",
     "imag",
     "in_semiring",
+    "index_graph",
     "inner",
     "interval_products",
     "inv",
@@ -466,6 +472,7 @@ __all__ = [
     "ravel",
     "read_einsum",
     "real",
+    "remove_ones",
     "repeat",
     "reshape",
     "roll",
@@ -484,6 +491,7 @@ __all__ = [
     "stack",
     "stationary",
     "std",
+    "substitute_deltas",
     "svd",
     "svdvals",
     "swapaxes",
@@ -509,6 +517,7 @@ __all__ = [
     "var",
     "variance",
     "vec",
+    "vectorize_constants",
     "vjp",
     "where",
     "windows",

@@ -85,7 +85,8 @@ OF_US = {
     "rewriting-expressions": Page(
         "Simplifying and comparing",
         "simplify expand factor equal counterexample Counterexample written commute nest denest "
-        "split_deltas merge_deltas THEOREMS",
+        "index_graph split_deltas merge_deltas remove_ones add_ones vectorize_constants "
+        "substitute_deltas THEOREMS",
         "What the rules are is told in [Rewriting](../rewriting.md).",
     ),
     "properties": Page(

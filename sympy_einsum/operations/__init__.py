@@ -188,13 +188,19 @@ from .sliding import (
 )
 from .theorems import (
     THEOREMS as THEOREMS,
+    add_ones as add_ones,
     commute as commute,
     denest as denest,
     merge_deltas as merge_deltas,
     nest as nest,
+    product_at as product_at,
+    remove_ones as remove_ones,
     split_deltas as split_deltas,
+    substitute_deltas as substitute_deltas,
+    vectorize_constants as vectorize_constants,
 )
 from .written_forms import (
+    IndexString as IndexString,
     Written as Written,
     WrittenProduct as WrittenProduct,
     WrittenSum as WrittenSum,

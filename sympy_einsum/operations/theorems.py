@@ -9,13 +9,16 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
+from sympy import Mul, S
+
 from ..core import TensorError, as_list, index_letter
-from ..expressions import Delta, Ones, Operand, shape_of
+from ..expressions import Delta, Ones, Operand, View, shape_of
 from .written_forms import Argument, IndexString, Written, WrittenProduct, fold, written
 
 
@@ -52,6 +55,34 @@ THEOREMS = (
     ),
     Theorem("split_deltas", "[W, thm 6.7]", SEMIRING, "#(ii->i; S)", "#(ij,ij->i; S, Delta(n))"),
     Theorem("merge_deltas", "[W, thm 6.7]", SEMIRING, "#(ij,j->i; Delta(n), x)", "#(i->i; x)"),
+    Theorem(
+        "remove_ones",
+        "[W, lemma 7.3], neutral combination",
+        SEMIRING,
+        "#(ij,i,j->i; A, Ones(n), x)",
+        "#(ij,j->i; A, x)",
+    ),
+    Theorem(
+        "add_ones",
+        "[W, lemma 7.3], neutral combination, from right to left",
+        SEMIRING,
+        "#(ij,j->i; A, x)",
+        "#(ij,j,i->i; A, x, Ones(n))",
+    ),
+    Theorem(
+        "vectorize_constants",
+        "[W, lemma 7.5], constant vectorization",
+        SEMIRING,
+        "#(ij,j->i; Ones(n, n), x)",
+        "#(i,j,j->i; Ones(n), Ones(n), x)",
+    ),
+    Theorem(
+        "substitute_deltas",
+        "[W, lemma 7.7], delta substitution",
+        SEMIRING,
+        "#(ij,j->i; Delta(n), x)",
+        "#(ij,j->i; #(i->ii; Ones(n)), x)",
+    ),
     Theorem(
         "expand",
         "[W, thm 5.4], from right to left",
@@ -187,6 +218,17 @@ def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
     if path is None:
         result: Written = fold(root, _with_all_products_inlined, lambda leaf: leaf)
         return result
+    above, numbers = product_at(root, path)
+    result = _with_product_inlined(above.pop(), numbers.pop())
+    while above:
+        outer, number = above.pop(), numbers.pop()
+        result = outer.on([*outer.arguments[:number], result, *outer.arguments[number + 1 :]])
+    return result
+
+
+def product_at(root: Written, path: Sequence[int]) -> tuple[list[Written], list[int]]:
+    """Return the forms above the product in a product to which a path leads, the outermost first,
+    and the path."""
     numbers = _as_numbers(path)
     above: list[Written] = []
     node: Argument = root
@@ -197,11 +239,7 @@ def denest(expr: Argument, path: Sequence[int] | None = None) -> Written:
         node = node.arguments[number]
     if not above or not all(isinstance(n, WrittenProduct) for n in (node, above[-1])):
         raise TensorError(f"at {tuple(numbers)} of {str(root)[:200]} is no product in a product")
-    result = _with_product_inlined(above.pop(), numbers.pop())
-    while above:
-        outer, number = above.pop(), numbers.pop()
-        result = outer.on([*outer.arguments[:number], result, *outer.arguments[number + 1 :]])
-    return result
+    return above, numbers
 
 
 def _with_all_products_inlined(node: Written, below: Sequence[Argument]) -> Written:
@@ -238,7 +276,9 @@ def _with_product_inlined(outer: Any, number: int) -> WrittenProduct:
     )
 
 
-def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
+def split_deltas(
+    expr: Argument, symbol: str | None = None, occurrences: Sequence[int] | None = None
+) -> Written:
     """Split indices in two with a delta tensor [W, def. 6.6, thm 6.7], so that no index string has
     a symbol twice.
 
@@ -249,11 +289,13 @@ def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
 
     expr : a written form or an expression; its outermost product is transformed
     symbol : an index symbol, each occurrence of which gets another symbol
+    occurrences : the occurrences of ``symbol`` that get a new symbol, one for all of them, as the
+        definition has it: counted from 0 through the index strings, that of the result last
 
     Raises
     ======
 
-    TensorError : it isn't a product, or has no such index
+    TensorError : it isn't a product, or has no such index or occurrence
 
     Examples
     ========
@@ -264,12 +306,16 @@ def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
     #(i,ij->ij; v, Delta(3))
     >>> se.split_deltas(v @ v, "i")
     #(i,j,ij->; v, v, Delta(3))
+    >>> se.split_deltas(se.diag(v), "i", [1])
+    #(i,ij->ji; v, Delta(3))
     """
     product = _checked_product(expr)
     if symbol is not None and not (isinstance(symbol, str) and symbol in product.symbols):
         raise TensorError(f"{str(product)[:200]} has no index {symbol!r:.80}")
     lengths = _lengths(product)
     fresh = _fresh(product.symbols)
+    if occurrences is not None:
+        return _split_occurrences(product, symbol, occurrences, next(fresh), lengths)
     deltas: list[IndexString] = []
     terms = []
     seen: set[str] = set()
@@ -285,6 +331,32 @@ def split_deltas(expr: Argument, symbol: str | None = None) -> Written:
         terms.append(new)
     arguments = [*product.arguments, *[Delta(lengths[i]) for i, _ in deltas]]
     return WrittenProduct([*terms[:-1], *deltas], terms[-1], arguments)
+
+
+def _split_occurrences(
+    product: WrittenProduct,
+    symbol: str | None,
+    occurrences: Sequence[int],
+    new: str,
+    lengths: Mapping[str, Any],
+) -> Written:
+    """Replace some occurrences of a symbol by a new one, which a delta tensor equates to it."""
+    if symbol is None:
+        raise TensorError("occurrences are those of an index; give symbol=, such as 'i'")
+    numbers = {*_as_numbers(occurrences)}
+    terms = (*product.inputs, product.output)
+    total = sum(term.count(symbol) for term in terms)
+    if not numbers <= {*range(total)}:
+        raise TensorError(
+            f"index {symbol!r} occurs {total} times in {str(product)[:200]}; occurrences are "
+            f"numbers from 0 to {total - 1}, not {sorted(numbers)}"
+        )
+    counter = count()
+    split = [
+        [new if i == symbol and next(counter) in numbers else i for i in term] for term in terms
+    ]
+    arguments = [*product.arguments, Delta(lengths[symbol])]
+    return WrittenProduct([*split[:-1], (symbol, new)], split[-1], arguments)
 
 
 def merge_deltas(expr: Argument) -> Written:
@@ -331,6 +403,166 @@ def merge_deltas(expr: Argument) -> Written:
     alone = [i for i in product.symbols if i not in merged and i not in found]
     ones = [Ones(lengths[i]) for i in alone]
     return WrittenProduct([*terms[:-1], *[(i,) for i in alone]], terms[-1], [*arguments, *ones])
+
+
+def remove_ones(expr: Argument) -> Written:
+    """Remove tensors of ones all of whose indices other arguments have [W, lemma 7.3].
+
+    Others are kept: ones with an index of their own are summed over.
+
+    Valid in any commutative semiring.
+
+    Parameters
+    ==========
+
+    expr : a written form or an expression; its outermost product is transformed
+
+    Raises
+    ======
+
+    TensorError : it isn't a product
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> se.remove_ones(se.read_einsum("#(i,ij,jk,k->i; Ones(n), A, B, v)"))
+    #(ij,jk,k->i; A, B, v)
+    >>> se.remove_ones(se.read_einsum("#(i,j->i; x, Ones(m))"))
+    #(i,j->i; x, Ones(m))
+    """
+    product = _checked_product(expr)
+    users = Counter(i for term in product.inputs for i in {*term})
+    kept = []
+    for term, argument in zip(product.inputs, product.arguments, strict=True):
+        is_one = _is_ones(argument)
+        if is_one and all(users[i] > 1 for i in term):
+            users.subtract({*term})
+        else:
+            kept.append((term, argument))
+    return WrittenProduct([t for t, _ in kept], product.output, [a for _, a in kept])
+
+
+def add_ones(expr: Argument, indices: Sequence[str] | None = None) -> Written:
+    """Append a tensor of ones with indices that the product has [W, lemma 7.3], so that these
+    belong to no other argument alone: the derivative by that argument keeps them.
+
+    Valid in any commutative semiring.
+
+    Parameters
+    ==========
+
+    expr : a written form or an expression; its outermost product is transformed
+    indices : a string or sequence of index symbols, by default those of the result
+
+    Raises
+    ======
+
+    TensorError : it isn't a product, or has no such index
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> A, x = se.TensorSymbol("A", 2, 3), se.TensorSymbol("x", 3)
+    >>> se.add_ones(A @ x), se.add_ones(A @ x, "ij")
+    (#(ij,j,i->i; A, x, Ones(2)), #(ij,j,ij->i; A, x, Ones(2, 3)))
+    """
+    product = _checked_product(expr)
+    given = product.output if indices is None else indices
+    given = [*given] if isinstance(given, str) else as_list(given, "index symbols")
+    missing = [i for i in given if not isinstance(i, str) or i not in product.symbols]
+    if missing:
+        raise TensorError(f"{str(product)[:200]} has no index {missing[0]!r:.80}")
+    lengths = _lengths(product)
+    ones = Ones(*[lengths[i] for i in given])
+    return WrittenProduct(
+        [*product.inputs, given], product.output, [*product.arguments, ones if given else S.One]
+    )
+
+
+def vectorize_constants(expr: Argument) -> Written:
+    """Write each tensor of equal entries as its entry and vectors of ones [W, lemma 7.5].
+
+    The entry 1 is omitted. A vector of ones stays as it is.
+
+    Valid in any commutative semiring.
+
+    Parameters
+    ==========
+
+    expr : a written form or an expression; its outermost product is transformed
+
+    Raises
+    ======
+
+    TensorError : it isn't a product
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> se.vectorize_constants(se.read_einsum("#(ij,jk->ik; A, Ones(3, 4))"))
+    #(ij,j,k->ik; A, Ones(3), Ones(4))
+    """
+    product = _checked_product(expr)
+    inputs: list[IndexString] = []
+    arguments: list[Argument] = []
+    for term, argument in zip(product.inputs, product.arguments, strict=True):
+        if not isinstance(argument, View) or not argument.is_constant_fill:
+            inputs.append(term)
+            arguments.append(argument)
+            continue
+        if argument.scalars:
+            inputs.append(())
+            arguments.append(Mul(*argument.scalars))
+        inputs += [(i,) for i in term]
+        arguments += [Ones(length) for length in shape_of(argument)]
+    return WrittenProduct(inputs, product.output, arguments)
+
+
+def substitute_deltas(expr: Argument) -> Written:
+    """Write each delta tensor as a product ``#(I->II; Ones)`` of ones, whose index string is
+    repeated [W, lemma 7.7].
+
+    ``denest`` merges these products into the one around them.
+
+    Valid in any commutative semiring.
+
+    Parameters
+    ==========
+
+    expr : a written form or an expression; its outermost product is transformed
+
+    Raises
+    ======
+
+    TensorError : it isn't a product
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> e = se.substitute_deltas(se.read_einsum("#(ij,j->i; Delta(3), x)"))
+    >>> e, se.denest(e), se.remove_ones(se.denest(e))
+    (#(ij,j->i; #(i->ii; Ones(3)), x), #(i,i->i; Ones(3), x), #(i->i; x))
+    """
+    product = _checked_product(expr)
+    return product.on([_as_repeated_ones(argument) for argument in product.arguments])
+
+
+def _as_repeated_ones(argument: Argument) -> Argument:
+    if isinstance(argument, Written) or not shape_of(argument) or argument != _delta(argument):
+        return argument
+    half = len(shape_of(argument)) // 2
+    letters = [index_letter(k) for k in range(half)]
+    return WrittenProduct([letters], [*letters, *letters], [Ones(*shape_of(argument)[:half])])
+
+
+def _is_ones(argument: Argument) -> bool:
+    return argument is S.One or (
+        isinstance(argument, View) and argument == Ones(*shape_of(argument))
+    )
 
 
 def _delta(argument: Operand) -> Operand | None:

@@ -90,7 +90,15 @@ def test_theorems_keep_values(expr, random):
     assert se.Delta(3) not in merged.arguments
     same_values(split, merged)
     if expr.symbols:
-        same_values(expr, se.split_deltas(expr, random.choice(list(expr.symbols))))
+        symbol = random.choice(list(expr.symbols))
+        same_values(expr, se.split_deltas(expr, symbol))
+        places = sum(term.count(symbol) for term in (*expr.inputs, expr.output))
+        some = random.sample(range(places), random.randint(0, places))
+        same_values(expr, se.split_deltas(expr, symbol, some))
+        same_values(expr, se.add_ones(expr, random.choices(list(expr.symbols), k=2)))
+    for step in (se.remove_ones, se.add_ones, se.vectorize_constants, se.substitute_deltas):
+        same_values(expr, step(expr))
+    assert se.Delta(3) not in se.substitute_deltas(expr).arguments
     if count > 1:
         group = random.sample(range(count), random.randint(1, count - 1))
         nested = se.nest(expr, group)
@@ -103,7 +111,7 @@ def test_theorems_are_as_the_table_says():
     variables = {**VARIABLES, "z": se.TensorSymbol("z", 3), "v": VARIABLES["y"]}
     variables["S"] = VARIABLES["A"]
     for name, _, algebra, before, after in se.THEOREMS:
-        before, after = (text.replace("(n)", "(3)") for text in (before, after))
+        before, after = (text.replace("n)", "3)").replace("(n,", "(3,") for text in (before, after))
         given_ = se.read_einsum(before, variables)
         expected = se.read_einsum(after, variables)
         if name in ("expand", "factor"):
@@ -115,6 +123,139 @@ def test_theorems_are_as_the_table_says():
             assert getattr(se, name)(given_) is expected
         same_values(given_, expected)
         assert algebra in ("commutative semiring", "commutative ring")
+
+
+def entries(text, arrays):
+    """Return an einsum expression's value by loops over all global positions [W, def. 4.2]."""
+    head, names = text[2:-1].split("; ")
+    inputs, output = head.split("->")
+    tensors = [arrays[name] for name in names.split(", ")]
+    pairs = list(zip(inputs.split(","), tensors, strict=True))
+    lengths = {i: n for term, t in pairs for i, n in zip(term, t.shape, strict=True)}
+    result = np.zeros([lengths[i] for i in output])
+    for position in np.ndindex(*lengths.values()):
+        at = dict(zip(lengths, position, strict=True))
+        factors = [t[tuple(at[i] for i in term)] for term, t in pairs]
+        result[tuple(at[i] for i in output)] += np.prod(factors)
+    return result
+
+
+STEPS = {
+    "some occurrences": (
+        "#(ij,ik,jk->ik; A, B, C)",
+        lambda e: se.split_deltas(e, "i", [1, 2]),
+        "#(ij,lk,jk,il->lk; A, B, C, Delta(2))",
+    ),
+    "no occurrence": (
+        "#(ij,jk->ik; A, C)",
+        lambda e: se.split_deltas(e, "j", []),
+        "#(ij,jk,jl->ik; A, C, Delta(3))",
+    ),
+    "one of a repeated index": (
+        "#(ij,ij->iij; A, A)",
+        lambda e: se.split_deltas(e, "i", [3]),
+        "#(ij,ij,ik->ikj; A, A, Delta(2))",
+    ),
+    "ones of the paper's first example": (
+        "#(ij,jk->ik; A, C)",
+        lambda e: se.add_ones(e, "i"),
+        "#(ij,jk,i->ik; A, C, Ones(2))",
+    ),
+    "neutral combination": ("#(ij,i,ji->ij; A, p, q)", se.remove_ones, "#(ij->ij; A)"),
+    "ones that add up": ("#(ij,i,k->ij; A, p, r)", se.remove_ones, "#(ij,k->ij; A, Ones(4))"),
+    "the last ones of an index": ("#(i,i->i; p, p)", se.remove_ones, "#(i->i; Ones(2))"),
+    "constant vectorization": (
+        "#(ij,jk->ik; A, c)",
+        se.vectorize_constants,
+        "#(ij,,j,k->ik; A, 5, Ones(3), Ones(4))",
+    ),
+    "a constant's diagonal": (
+        "#(ii,ij->ij; d, A)",
+        se.vectorize_constants,
+        "#(,i,i,ij->ij; 3, Ones(2), Ones(2), A)",
+    ),
+    "delta substitution": (
+        "#(ijkl,kl->ij; D, A)",
+        se.substitute_deltas,
+        "#(ijkl,kl->ij; #(ij->ijij; Ones(2, 3)), A)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_named_steps_have_the_value_of_the_definition(name):
+    before, step, after = STEPS[name]
+    shapes = {"A": (2, 3), "B": (2, 4), "C": (3, 4)}
+    symbols = {name: se.TensorSymbol(name, shape) for name, shape in shapes.items()}
+    constants = {
+        "p": se.Ones(2), "q": se.Ones(3, 2), "r": se.Ones(4), "c": 5 * se.Ones(3, 4),
+        "d": 3 * se.Ones(2, 2), "D": se.Delta(2, 3),
+    }  # fmt: skip
+    rng = np.random.default_rng(1)
+    arrays = {name: rng.uniform(1, 2, shape) for name, shape in shapes.items()}
+    expected = entries(
+        before, {**arrays, **{n: np.array(se.evaluate(c), float) for n, c in constants.items()}}
+    )
+    head, names = before[2:-1].split("; ")
+    inputs, output = head.split("->")
+    given_ = [({**symbols, **constants})[n] for n in names.split(", ")]
+    found = step(WrittenProduct(inputs.split(","), output, given_))
+    assert str(found) == after
+    value = se.lambdify(list(symbols.values()), found.expr)(*arrays.values())
+    np.testing.assert_allclose(value, expected)
+
+
+def test_corollary_7_11_by_steps():
+    """Constants and deltas go; for each index that nothing else has a vector of ones remains."""
+    text = "#(ij,kl,jm,m->ik; Delta(2), C, D, v)"
+    C, D = 5 * se.Ones(3, 4), se.Delta(2)
+    e = WrittenProduct(["ij", "kl", "jm", "m"], "ik", [se.Delta(2), C, D, se.TensorSymbol("v", 2)])
+    assert str(e).replace("5*Ones(3, 4)", "C") == text.replace("D, v", "Delta(2), v")
+    steps = se.remove_ones(se.merge_deltas(se.vectorize_constants(e)))
+    assert str(steps) == "#(,k,l,i->ik; 5, Ones(3), Ones(4), v)"
+    assert steps.expr == e.expr
+
+
+def test_the_index_graph_of_figure_1():
+    text = "#(a,b,c,d,e,abbcde->bc; v1, v2, v3, v4, v5, #(i,j,k,l->iijkkl; v6, v7, v8, v9))"
+    e = se.read_einsum(text)
+    graph = se.index_graph(e)
+    assert graph == se.index_graph(e, (5,))
+    assert (graph.inner, graph.outer) == (tuple("iijkkl"), tuple("abbcde"))
+    assert len(graph.vertices) == 18
+    pairs = {("u1", "u2"), ("u4", "u5"), ("v2", "v3")}
+    links = {(f"{kind}{k}", f"x{k}") for kind in "uv" for k in range(1, 7)}
+    assert {*graph.edges} == pairs | links
+    assert len(graph.edges) == len(pairs | links)
+    found = [("".join(a), "".join(b)) for a, b in graph.components]
+    assert found == [("ab", "ij"), ("cd", "k"), ("e", "l")]
+    assert set(graph.labels) == {*"abcdeijkl", *[f"x{k}" for k in range(1, 7)]}
+    assert 'label="x6"' in se.to_dot(graph)
+    assert se.to_dot(graph).count("->") == len(graph.edges)
+    # Indices of the inner product are others than those of equal name outside.
+    collision = se.index_graph(se.read_einsum("#(ij,->; U, #(ji->; V))"))
+    assert collision.vertices == collision.edges == collision.components == ()
+    swapped = se.index_graph(se.read_einsum("#(ij,j->i; #(ji->ij; V), w)"))
+    assert swapped.components == ((("i",), ("i",)), (("j",), ("j",)))
+    joined = se.index_graph(se.read_einsum("#(iji,->; #(a,b,c->abc; p, q, r), s)"))
+    assert joined.components == ((("i",), ("a", "c")), (("j",), ("b",)))
+
+
+def test_the_index_graph_agrees_with_denesting():
+    """The number of components is that of the symbols that the index strings get."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        d = rng.integers(0, 7)
+        inner, outer = ["".join(rng.choice(list("abcd"), d)) for _ in range(2)]
+        x = se.TensorSymbol("x", 2)
+        operands = "".join(sorted({*inner}))
+        product = WrittenProduct(list(operands), inner, [x] * len(operands))
+        e = WrittenProduct([outer], "", [product])
+        graph = se.index_graph(e)
+        assert len(graph.components) == len(se.denest(e).symbols)
+        for outside, inside in graph.components:
+            ends = zip(outer, inner, strict=True)
+            assert all((o in outside) == (i in inside) for o, i in ends)
 
 
 def test_the_examples_of_the_paper():
@@ -236,6 +377,12 @@ def test_wrong_places():
         lambda: se.denest(A @ x, ()),
         lambda: se.denest(A @ x, (4,)),
         lambda: se.split_deltas(A @ x, "z"),
+        lambda: se.split_deltas(A @ x, "j", [2]),
+        lambda: se.split_deltas(A @ x, "j", [-1]),
+        lambda: se.split_deltas(A @ x, occurrences=[0]),
+        lambda: se.add_ones(A @ x, "z"),
+        lambda: se.index_graph(A @ x),
+        lambda: se.index_graph(A @ x, (0,)),
         lambda: se.merge_deltas(x + 1),
         lambda: WrittenProduct(["ij"], "k", [A]),
         lambda: WrittenProduct(["ij", "j"], "i", [A]),
