@@ -9,6 +9,7 @@ from pathlib import Path
 import jax
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.special
 from jax import numpy as jnp
 from oracles import assert_close
@@ -23,6 +24,12 @@ ROWS = [
     pytest.param(section.split("\n")[0], *cells, id=" = ".join(cells))
     for section in SECTIONS
     for cells in re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|$", section, re.M)
+]
+OF_MATHEMATICA = [
+    pytest.param(*cells, id=cells[0])
+    for section in SECTIONS
+    for cells in re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$", section, re.M)
+    if section.startswith("Mathematica")
 ]
 SHAPES = {"A": (2, 3), "B": (2, 3), "S": (3, 3), "x": (3,), "y": (3,), "v": (3,), "u": (2,)}
 SYMBOLS = {name: se.TensorSymbol(name, shape) for name, shape in SHAPES.items()}
@@ -65,6 +72,25 @@ def test_both_sides_are_the_same(library, before, after):
     for one, other in zip(expected, found, strict=True):
         assert_close(np.asarray(other), np.asarray(one))
         assert np.shape(other) == np.shape(one)
+
+
+@pytest.mark.parametrize(("theirs", "here", "expected"), OF_MATHEMATICA)
+def test_mathematica_by_numpy(theirs, here, expected):
+    """The first column can't be run; the other two have one value."""
+    scope = {"np": np, "scipy": scipy, **names(DATA)}
+    scope_here = {"se": se, "np": np, "sympy_einsum": sympy_einsum, **names(SYMBOLS)}
+    assert_close(np.asarray(valued(eval(here, scope_here))), np.asarray(eval(expected, scope)))
+    assert np.shape(valued(eval(here, scope_here))) == np.shape(eval(expected, scope))
+
+
+def test_mathematicas_names_are_in_the_table():
+    """Each function of the table that isn't a name here has an error that says what to write."""
+    heads = {
+        word for row in OF_MATHEMATICA for word in re.findall(r"([A-Z]\w+|D)\[", row.values[0])
+    }
+    known = {*other_names.FUNCTIONS_ELSEWHERE, *dir(se)}
+    assert heads <= known
+    assert len(OF_MATHEMATICA) > 55
 
 
 def test_every_library_has_its_table():
