@@ -4,6 +4,7 @@ backends."""
 from .backends import BACKENDS as BACKENDS, Backend as Backend
 from .block_arrays import BlockArray as BlockArray
 from .functions import (
+    c_function as c_function,
     checking_text as checking_text,
     lambdify as lambdify,
     module_texts as module_texts,

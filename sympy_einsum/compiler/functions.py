@@ -14,6 +14,7 @@ from .backends import BACKENDS
 from .block_arrays import BlockArray
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
+from .emit.c_functions import c_text, reserved_names
 from .emit.signature import plain_names
 from .program import Arguments, Compilation, Request, backend_class
 from .runtime.argument_checks import check_shapes, checked_array, checked_integer
@@ -196,6 +197,23 @@ def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[st
     if checks and request.check:
         module = module._replace(functions=[*module.functions, checking_text()])
     return module.text, program.source(body).text
+
+
+def c_function(request: Request, name: str) -> str:
+    """Return the translation unit of a function of C: a plan for Numba, its loop nests as C.
+
+    Raises
+    ======
+
+    TensorError : the name is no identifier, or an expression has a free symbol that is no argument
+    UnsupportedError : a function isn't one of C99's, or something has no helper functions in C
+    """
+    reserved = reserved_names()
+    _check_name(name, reserved)
+    program = Compilation(request._replace(backend="numba"), [name, *reserved])
+    if program.backend.is_complex:
+        raise UnsupportedError("C code computes with real numbers: take language='python'")
+    return c_text(program.signature, program.plan(), program.bounds, name)
 
 
 def checking_text() -> str:

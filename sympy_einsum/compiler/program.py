@@ -312,7 +312,7 @@ class Compilation:
     ) -> Body:
         """Return the body of the function that computes a plan."""
         if self.backend.is_compiled:
-            kernel = kernel_text(self.signature, plan, self._bounds)
+            kernel = kernel_text(self.signature, plan, self.bounds)
             return kernel_body(self.signature, kernel, self.layout)
         # Real arrays couldn't be overwritten with complex numbers.
         reuse = reuse and not self.backend.is_complex
@@ -325,14 +325,14 @@ class Compilation:
 
     def checks(self, error: str) -> Sequence[Line]:
         """Return the lines that check the arguments."""
-        return self.signature.checks(error, self._bounds)
+        return self.signature.checks(error, self.bounds)
 
     def quick_checks(self, used: Collection[str]) -> tuple[list[ast.stmt], list[str]]:
         """Return the statements that read axis lengths for lines that use some variables, and the
         tests that arguments are of doubles and need no other check."""
         signature = self.signature
         if self.request.check:
-            return signature.quick_checks(self._bounds)
+            return signature.quick_checks(self.bounds)
         symbols = [s for s in signature.symbols if signature.names[s] in used]
         arrays = [signature.names[s] for s in symbols if shape_of(s)]
         numbers = [signature.names[s] for s in symbols if not shape_of(s)]
@@ -340,7 +340,7 @@ class Compilation:
         return signature.read_lengths(lengths), self.backend.type_tests(arrays, numbers)
 
     @once
-    def _bounds(self) -> dict[Expr, str]:
+    def bounds(self) -> dict[Expr, str]:
         """Collect the expressions in positions that mustn't be negative, with what is wrong."""
         return position_bounds([*self.exprs, *self._placed], self.signature.symbols)
 

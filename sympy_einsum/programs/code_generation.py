@@ -1,4 +1,4 @@
-"""Generate Python source of functions and their derivatives, which can be parsed again."""
+"""Generate source of functions and their derivatives: Python, which can be parsed again, or C."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 from sympy import Symbol
 
 from ..calculus import hvp, jvp, vjp
-from ..compiler import Arguments, Request, module_texts
-from ..core import TensorError
+from ..compiler import Arguments, Request, c_function, module_texts
+from ..core import TensorError, UnsupportedError
 from ..expressions import Operand, TensorSymbol, as_operand, shape_of
 from .python_functions import Outputs, PythonFunction
 
 _KINDS = ("function", "jvp", "vjp", "hvp")
+_LANGUAGES = ("python", "c")
 
 
 def codegen(
@@ -25,8 +26,9 @@ def codegen(
     name: str = "function",
     check: bool | None = None,
     semiring: object = None,
+    language: str = "python",
 ) -> str:
-    """Generate a Python module with a function that evaluates expressions on arrays.
+    """Generate a Python module with a function that evaluates expressions on arrays, or one of C.
 
     Parameters
     ==========
@@ -42,6 +44,13 @@ def codegen(
     name : the function's name; by default for a parsed function its own, or ``f_jvp`` and so on
     check : whether the function checks its arguments; by default unless ``f`` is a parsed function
     semiring : its name, as for :func:`lambdify`
+    language : ``"python"``, or ``"c"`` for a translation unit in C99 that needs nothing but the
+        standard library. Its function takes the axis lengths that aren't numbers, then the
+        arguments, arrays as pointers to doubles (positions to ``int64_t``) in row-major order,
+        then pointers to the results in their order, ``result0, result1, …``. It returns 0, or an
+        error: 1 for a matrix that is singular or isn't positive definite, 2 for a length or a
+        position that doesn't fit, 3 if there is no memory. The comment before it says so and gives
+        the prototype. Lengths are always checked
 
     Returns
     =======
@@ -56,7 +65,9 @@ def codegen(
 
     TensorError : the name is no identifier, or an expression has a free symbol that is no argument
     UnsupportedError : a function has no numerical code, the backend doesn't exist, something has no
-        meaning in the semiring, or the semiring isn't given by name
+        meaning in the semiring, or the semiring isn't given by name. In C: a function isn't one of
+        C99's or of ours, numbers are complex, or something needs eigenvalues, singular values,
+        Fourier transforms or sorting
 
     Examples
     ========
@@ -86,6 +97,26 @@ def codegen(
         t2 = dy*x*np.cos(y)
         return (t1, t2)
     <BLANKLINE>
+
+    The same gradient in C:
+
+    >>> text = se.codegen(x, se.gradient((x**2).sum(), x), name="slope", language="c")
+    >>> print(text[text.index("int slope", 99):])
+    int slope(int64_t n, const double *restrict x, double *restrict result0)
+    {
+        int error = 0;
+        if (n < 0) {
+            error = 2;
+            goto done;
+        }
+        for (int64_t i0 = 0; i0 < n; i0++) {
+            const double t1 = 2 * x[i0];
+            result0[i0] = t1;
+        }
+    done:
+        return error;
+    }
+    <BLANKLINE>
     """
     was_read = isinstance(f, PythonFunction)
     if was_read and exprs is not None:
@@ -94,10 +125,29 @@ def codegen(
         f if isinstance(f, PythonFunction) else PythonFunction("function", _as_arguments(f), exprs)
     )
     made = function if kind == "function" else _derivative(function, kind)
+    if language != "python":
+        return _in_language(made, name, language, backend, semiring)
     is_checked = not was_read if check is None else check
     request = Request(list(made.args), made.outputs, backend, is_checked, semiring=semiring)
     name = made.name if name == "function" else name
     return module_texts(request, name, in_place=not was_read)[0]
+
+
+def _in_language(
+    made: PythonFunction, name: str, language: str, backend: str, semiring: object
+) -> str:
+    """Return the text of a function in another language than Python."""
+    if language not in _LANGUAGES:
+        listed = " or ".join(map(repr, _LANGUAGES))
+        raise UnsupportedError(
+            f"language is {listed}, not {language!r}; SymPy's fcode and julia_code print the "
+            "entries that as_explicit() writes out"
+        )
+    if backend != "numpy" or semiring is not None:
+        given = "a semiring" if semiring is not None else f"the backend {backend!r}"
+        raise UnsupportedError(f"{given} is for language='python' only; leave it out")
+    request = Request(list(made.args), made.outputs)
+    return c_function(request, made.name if name == "function" else name)
 
 
 def _as_arguments(args: Any) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sympy import Basic, Expr, Symbol
+from sympy import Basic, Expr, Indexed, Symbol
 from sympy.printing.codeprinter import CodePrinter
 
 from ..core import UnsupportedError, deferred
@@ -14,6 +14,7 @@ from ..expressions import TensorExpr
 
 _prepared = deferred("compiler", "prepared")
 _stock_code = deferred("compiler", "stock_code")
+_indexed = deferred("convert", "to_indexed")
 
 
 def write_function(
@@ -48,10 +49,21 @@ def _refusal(backend: str) -> Callable[..., str]:
     return hook
 
 
+# SymPy prints the indices of these as they are, and they count from 1.
+_FROM_1 = ("Fortran", "Julia", "Octave", "R")
+
+
 def _other_language(self: TensorExpr, printer: Any, *args: object, **options: object) -> str:
+    """Print single entries of symbols, as ``as_explicit`` has them; refuse tensors."""
+    entry = self if self.shape else _indexed(self)
+    if isinstance(entry, Indexed) and all(own.is_Integer for own in entry.indices):
+        first = int(printer.language in _FROM_1)
+        text: str = printer._print(entry.base[tuple([own + first for own in entry.indices])])
+        return text
     raise UnsupportedError(
         f"SymPy's code of tensors is Python; for {printer.language} print single entries, "
-        "to_indexed(expr[0, 0]).doit(), with numbers for lengths"
+        "to_indexed(expr[0, 0]).doit() or those of as_explicit(), with numbers for lengths; "
+        "sympy_einsum.codegen(args, expr, language='c') writes whole functions of C"
     )
 
 

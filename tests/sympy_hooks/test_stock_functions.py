@@ -311,11 +311,30 @@ def test_stock_lambdify_names_the_compiler_for_other_libraries(library):
 )
 def test_code_in_other_languages_is_that_of_entries(language):
     write = getattr(sympy, f"{language}code")
-    for e in (x @ x, t * x[0] ** 2, se.exp(x)):
+    for e in (x @ x, t * x.sum() ** 2, se.exp(x)):
         with pytest.raises(se.UnsupportedError, match=r"print single entries, to_indexed\("):
             write(e)
     A, y = se.TensorSymbol("A", 2, 2), se.TensorSymbol("y", 2)
     assert write(se.to_indexed((A @ y)[1]).doit()).count("A") == 2
+    assert write((A @ y).as_explicit()[1]).count("A") == 2
+
+
+@pytest.mark.parametrize(
+    ("write", "entry"),
+    [
+        (sympy.ccode, "A[5]"),
+        (sympy.cxxcode, "A[5]"),
+        (sympy.fcode, "      A(2, 3)"),
+        (sympy.julia_code, "A[2,3]"),
+        (sympy.octave_code, "A(2, 3)"),
+        (sympy.rcode, "A[2, 3]"),
+        (sympy.rust_code, "A[5]"),
+    ],
+)
+def test_code_of_entries_counts_from_the_first_one_of_the_language(write, entry):
+    A = se.TensorSymbol("A", 2, 3)
+    assert write(A[1, 2]) == entry
+    assert entry.strip() in write((A**2).sum(0).as_explicit()[2])
 
 
 def test_lengths_that_no_argument_has():

@@ -1,0 +1,487 @@
+"""Statements of kernels as C, with a type for every variable.
+
+Types come from the arguments, from allocations and from the signatures of functions: each variable
+is declared where it is first assigned, with the type of that value. An array that is assigned to
+more than once, as what a loop carries, has memory of its own, which is copied to.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any
+
+from ...core import UnsupportedError
+from ..ir.code import Code, called_name, dotted_name, nodes
+from ..ir.loops import Allocate
+from .c_calls import CALLS
+from .c_expressions import (
+    COMPARISONS,
+    CONSTANTS,
+    as_double,
+    as_integer,
+    binary,
+    choice,
+    comparison,
+    constant,
+    logic,
+    negative,
+    scalar_call,
+)
+from .c_values import (
+    DOUBLE,
+    INTEGER,
+    SIGN,
+    SUM,
+    AnyValue,
+    ArrayValue,
+    TupleValue,
+    Value,
+    array_value,
+    difference_of,
+    integer,
+    offset_in,
+    product_of,
+    refusal,
+    scalar_value,
+    sum_of,
+)
+
+
+class ErrorCode(IntEnum):
+    """The codes that functions return for errors."""
+
+    SINGULAR = 1
+    OUTSIDE = 2
+    NO_MEMORY = 3
+
+
+# Steps of reductions, with their names in OpenMP's clauses.
+_STEPS = {"add": "+", "larger": "max"}
+_CREATED = ("np.zeros", "np.empty", "np.full")
+
+
+class CPrinter:
+    """Prints statements into lines.
+
+    Attributes
+    ==========
+
+    values : the values of the variables in scope
+    lines : the lines of the block that is written, without its margin
+    used : the parts of the helper functions that are called
+    results : the texts of the pointers to the results, by the variables that are these
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, AnyValue],
+        results: Mapping[str, str],
+        new_name: Callable[[], str],
+    ):
+        self.values = dict(values)
+        self.results = results
+        self.new_name = new_name
+        self.lines: list[str] = []
+        self.used: dict[str, None] = {}
+        self.has_memory = self.can_fail = False
+        self._allocations = 0
+        self._uses: Counter[str] = Counter()
+        self._assigned: Counter[str] = Counter()
+
+    def body(self, statements: Sequence[ast.stmt], results: Sequence[Code]) -> list[AnyValue]:
+        """Print the statements of a function; return the values of its results."""
+        whole = ast.Module([*statements, *map(ast.Expr, results)], [])
+        for node in nodes(whole):
+            if isinstance(node, ast.Name):
+                self._uses[node.id] += 1
+            if isinstance(node, (ast.Assign, ast.AugAssign)):
+                target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+                self._assigned.update(
+                    [own.id for own in _parts(target) if isinstance(own, ast.Name)]
+                )
+        self.block(statements)
+        return [self.value(code) for code in results]
+
+    # --- what calls of helper functions need
+
+    def use(self, part: str) -> str:
+        """Return the name of a helper function, which is used."""
+        self.used[part] = None
+        return part
+
+    def memory(self) -> str:
+        """Return the argument that helper functions allocate by."""
+        self.use("memory")
+        self.has_memory = True
+        return "&memory"
+
+    def checked(self, call: str) -> None:
+        """Add a call that returns an error code."""
+        self.can_fail = True
+        self.lines += [f"if ((error = {call}) != 0)", "    goto done;"]
+
+    def fail_if(self, test: str, error: ErrorCode) -> None:
+        """Add a test for an error."""
+        self.can_fail = True
+        self.lines += [f"if ({test}) {{", f"    error = {error:d};", "    goto done;", "}"]
+
+    def new_array(
+        self, shape: Sequence[Value], kind: str = DOUBLE, own: str | None = None
+    ) -> ArrayValue:
+        """Allocate an array, or return the result that is to have its entries."""
+        if own is not None and own in self.results:
+            text = self.results[own]
+            return ArrayValue(text, tuple(shape), kind, root=text)
+        text = own or self.new_name()
+        found = ArrayValue(text, tuple(shape), kind, root=text)
+        self._allocations += 1
+        self.can_fail = True
+        self.lines += [
+            f"{kind} *restrict {text} = allocate({self.memory()}, {found.size.text}, "
+            f"sizeof({kind}));",
+            f"if ({text} == NULL) {{",
+            f"    error = {ErrorCode.NO_MEMORY:d};",
+            "    goto done;",
+            "}",
+        ]
+        return found
+
+    # --- statements
+
+    def block(self, statements: Iterable[ast.stmt]) -> None:
+        """Print statements, one after the other."""
+        for own in statements:
+            _STATEMENTS[type(own)](self, own)
+
+    def _inner(self, statements: Sequence[ast.stmt], names: Mapping[str, AnyValue]) -> list[str]:
+        """Return the lines of an inner block, in which some variables are declared."""
+        lines, values, allocations = self.lines, self.values, self._allocations
+        self.lines, self.values = [], {**values, **names}
+        self.block(statements)
+        found = self.lines
+        if self._allocations > allocations:
+            kept = self.new_name()
+            found = [
+                f"const int64_t {kept} = memory.count;",
+                *found,
+                f"release(&memory, {kept});",
+            ]
+        self.lines, self.values = lines, values
+        return [f"    {line}" for line in found]
+
+    def _for(self, tree: ast.For) -> None:
+        assert isinstance(tree.iter, ast.Call)
+        assert isinstance(tree.target, ast.Name)
+        own, bounds = tree.target.id, [scalar_value(self.value(part)) for part in tree.iter.args]
+        start, stop, *steps = bounds if len(bounds) > 1 else [integer(0), *bounds]
+        step = steps[0] if steps else integer(1)
+        relation = ">" if step.number == -1 else "<"
+        change = {1: "++", -1: "--"}.get(int(step.number or 0), f" += {step.text}")
+        self._simd(tree)
+        self.lines.append(
+            f"for (int64_t {own} = {start.text}; {own} {relation} {stop.at(SUM)}; {own}{change}) {{"
+        )
+        self.lines += self._inner(tree.body, {own: Value(own, kind=INTEGER)})
+        self.lines.append("}")
+
+    def _simd(self, tree: ast.For) -> None:
+        """Let the sums of an innermost loop be added up in several parts at once, where nothing
+        else depends on the order of the steps."""
+        assert isinstance(tree.target, ast.Name)
+        sums: dict[str, str] = {}
+        stored: list[str] = []
+        for own in tree.body:
+            if not isinstance(own, ast.Assign):
+                return
+            (target,) = own.targets
+            step = _STEPS.get(called_name(own.value))
+            if isinstance(target, ast.Subscript):
+                last = _parts(target.slice)[-1]
+                if not isinstance(last, ast.Name) or last.id != tree.target.id:
+                    return
+                stored += [node.id for node in nodes(target.value) if isinstance(node, ast.Name)]
+            elif isinstance(target, ast.Name) and target.id in self.values:
+                if step is None:
+                    return
+                sums[target.id] = step
+        names = Counter(node.id for node in nodes(tree) if isinstance(node, ast.Name))
+        if not sums or "position" in names or any(names[own] > 1 for own in stored):
+            return
+        clauses = [f"reduction({operator} : {own})" for own, operator in sums.items()]
+        self.use("words")
+        self.lines.append(f"SIMD({' '.join(clauses)})")
+
+    def _if(self, tree: ast.If) -> None:
+        (own,) = tree.body
+        assert isinstance(own, ast.Raise)
+        self.fail_if(scalar_value(self.value(tree.test)).text, ErrorCode.OUTSIDE)
+
+    def _expression(self, tree: ast.Expr) -> None:
+        assert called_name(tree.value) == "make_finite"
+        assert isinstance(tree.value, ast.Call)
+        part = array_value(self.value(tree.value.args[0]))
+        self.lines.append(f"{self.use('make_finite')}({part.text}, {part.size.text});")
+
+    def _augmented(self, tree: ast.AugAssign) -> None:
+        target, value = scalar_value(self.value(tree.target)), scalar_value(self.value(tree.value))
+        operator = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(tree.op)]
+        self.lines.append(f"{target.text} {operator}= {value.text};")
+
+    def _allocate(self, tree: Allocate) -> None:
+        shape = [scalar_value(self.value(length)) for length in tree.shape]
+        self.values[tree.array] = self.new_array(shape, self._kind(tree.kind), tree.array)
+
+    def _assign(self, tree: ast.Assign) -> None:
+        (target,) = tree.targets
+        if isinstance(target, ast.Subscript):
+            entry = scalar_value(self.value(target))
+            if called_name(tree.value) in _STEPS:
+                self._step(entry.text, tree.value)
+            else:
+                self.lines.append(f"{entry.text} = {scalar_value(self.value(tree.value)).text};")
+        elif isinstance(target, ast.Tuple):
+            assert isinstance(tree.value, ast.Tuple)
+            names = [own.id for own in target.elts if isinstance(own, ast.Name)]
+            self._assign_together(names, tree.value.elts)
+        else:
+            assert isinstance(target, ast.Name)
+            self._assign_name(target.id, tree.value)
+
+    def _assign_name(self, own: str, tree: Code) -> None:
+        if called_name(tree) in _STEPS:
+            self._step(own, tree)
+            return
+        is_fixed = self._assigned[own] < 2
+        value = self.value(tree, own if is_fixed else None)
+        if own in self.values:
+            self._reassign(own, value)
+        elif isinstance(value, Value):
+            self._declare(own, value, is_fixed)
+        elif isinstance(value, ArrayValue) and not is_fixed:
+            new = self.new_array(value.shape, value.kind, own)
+            self._copy(new, value)
+            self.values[own] = new
+        else:
+            self.values[own] = self._pointer(own, value)
+
+    def _step(self, own: str, tree: Code) -> None:
+        """Add a step of a reduction to the text of a variable or an entry."""
+        assert isinstance(tree, ast.Call)
+        term = scalar_value(self.value(tree.args[1]))
+        if called_name(tree) == "add":
+            self.lines.append(f"{own} += {term.text};")
+        else:
+            simple = self._named(term)
+            self.lines.append(f"{own} = {own} > {simple} ? {own} : {simple};")
+
+    def _declare(self, own: str, value: Value, is_fixed: bool) -> None:
+        if is_fixed and self._uses[own] == 1:
+            return
+        kind = f"const {value.kind}" if is_fixed else value.kind
+        self.lines.append(f"{kind} {own} = {value.text};")
+        self.values[own] = Value(own, kind=value.kind)
+
+    def _named(self, value: Value) -> str:
+        """Return a variable with a value."""
+        if value.text.isidentifier():
+            return value.text
+        own = self.new_name()
+        self.lines.append(f"const {value.kind} {own} = {value.text};")
+        return own
+
+    def _pointer(self, own: str, value: AnyValue) -> AnyValue:
+        """Declare a pointer to a part of an array; others need no other name."""
+        if not isinstance(value, ArrayValue) or value.text.isidentifier():
+            return value
+        kind = f"const {value.kind}" if value.is_constant else value.kind
+        shape = [Value(self._named(n), kind=INTEGER) if n.level < SUM else n for n in value.shape]
+        self.lines.append(f"{kind} *{own} = {value.text};")
+        return ArrayValue(own, tuple(shape), value.kind, root=value.root)
+
+    def _reassign(self, own: str, value: AnyValue) -> None:
+        old = self.values[own]
+        if isinstance(old, ArrayValue):
+            self._copy(old, array_value(value))
+        else:
+            self.lines.append(f"{own} = {scalar_value(value).text};")
+
+    def _copy(self, target: ArrayValue, source: ArrayValue) -> None:
+        own = self.use("copy")
+        self.lines.append(f"{own}({target.text}, {source.text}, {source.size.text});")
+
+    def _assign_together(self, owns: Sequence[str], trees: Sequence[Code]) -> None:
+        """Assign to several variables, whose old values may be among the new ones."""
+        values: list[AnyValue] = []
+        for own, tree in zip(owns, trees, strict=True):
+            value = self.value(tree)
+            if isinstance(value, ArrayValue) and value.root in owns and value.root != own:
+                new = self.new_array(value.shape, value.kind)
+                self._copy(new, value)
+                value = new
+            elif isinstance(value, Value) and any(_is_in(other, tree) for other in owns):
+                value = Value(self._copied(value), kind=value.kind)
+            values.append(value)
+        for own, value in zip(owns, values, strict=True):
+            self._reassign(own, value)
+
+    def _copied(self, value: Value) -> str:
+        own = self.new_name()
+        self.lines.append(f"const {value.kind} {own} = {value.text};")
+        return own
+
+    # --- expressions
+
+    def value(self, tree: Any, own: str | None = None) -> AnyValue:
+        """Return the value of an expression; an array that it makes may have a name."""
+        match tree:
+            case ast.Name():
+                return self.values[tree.id]
+            case ast.Constant():
+                return constant(tree.value)
+            case ast.UnaryOp(op=ast.USub()):
+                return negative(scalar_value(self.value(tree.operand)))
+            case ast.BinOp():
+                left, right = [scalar_value(self.value(part)) for part in (tree.left, tree.right)]
+                return binary(tree.op, left, right, self.use)
+            case ast.BoolOp():
+                return logic(tree.op, [scalar_value(self.value(part)) for part in tree.values])
+            case ast.Compare(ops=[operator], comparators=[other]) if type(operator) in COMPARISONS:
+                return comparison(
+                    operator, *[scalar_value(self.value(o)) for o in (tree.left, other)]
+                )
+            case ast.IfExp():
+                parts = [scalar_value(self.value(o)) for o in (tree.test, tree.body, tree.orelse)]
+                return choice(*parts)
+            case ast.Attribute() if dotted_name(tree) in CONSTANTS:
+                return Value(CONSTANTS[dotted_name(tree)])
+            case ast.Tuple():
+                return TupleValue(tuple([self._kept(self.value(part)) for part in tree.elts]))
+            case ast.Subscript():
+                return self._subscript(tree)
+            case ast.Call():
+                return self._call(tree, own)
+        raise UnsupportedError(refusal(f"a {type(tree).__name__}"))
+
+    def _kept(self, value: AnyValue) -> AnyValue:
+        """Return a value that later changes of variables don't change."""
+        return Value(self._copied(value), kind=value.kind) if isinstance(value, Value) else value
+
+    def _subscript(self, tree: ast.Subscript) -> AnyValue:
+        if isinstance(tree.value, ast.Attribute) and tree.value.attr == "shape":
+            assert isinstance(tree.slice, ast.Constant)
+            return array_value(self.value(tree.value.value)).shape[tree.slice.value]  # type: ignore[index]
+        given = self.value(tree.value)
+        if isinstance(given, TupleValue):
+            assert isinstance(tree.slice, ast.Constant)
+            return given.parts[tree.slice.value]  # type: ignore[index]
+        own, entries = array_value(given), _parts(tree.slice)
+        while entries and isinstance(entries[-1], ast.Slice) and entries[-1].lower is None:
+            if entries[-1].upper is not None:
+                break
+            entries.pop()
+        if len(entries) == 1 and isinstance(entries[0], ast.Slice):
+            return self._slice(own, entries[0])
+        index = [as_integer(scalar_value(self.value(entry))) for entry in entries]
+        place = offset_in(own, index)
+        if len(index) == len(own.shape):
+            return Value(f"{own.text}[{place.text}]", kind=own.kind)
+        return _part(own, place, own.shape[len(index) :])
+
+    def _slice(self, own: ArrayValue, tree: ast.Slice) -> ArrayValue:
+        """Return a slice of the first axis."""
+        length, *rest = own.shape
+        start = integer(0) if tree.lower is None else scalar_value(self.value(tree.lower))
+        stop = length
+        if tree.upper is not None:
+            upper = scalar_value(self.value(tree.upper))
+            text = f"{self.use('smaller_integer')}({upper.text}, {length.text})"
+            stop = Value(text, kind=INTEGER)
+        place = product_of([start, *rest])
+        return _part(own, place, (difference_of(stop, start), *rest))
+
+    def _call(self, tree: ast.Call, own: str | None) -> AnyValue:
+        function = called_name(tree)
+        if isinstance(tree.func, ast.Attribute) and tree.func.attr in ("reshape", "copy", "ravel"):
+            return self._method(tree.func.attr, tree.func.value, tree.args, own)
+        if function in _CREATED:
+            return self._created(function, tree.args, own)
+        arguments = [self.value(argument) for argument in tree.args]
+        if function == "position":
+            return self._position(*map(scalar_value, arguments))
+        if function in CALLS:
+            return CALLS[function](self, arguments, own)
+        return scalar_call(function, [*map(scalar_value, arguments)], self.use)
+
+    def _method(self, method: str, of: Code, arguments: Sequence[Code], own: str | None) -> Any:
+        if method == "copy":
+            given = array_value(self.value(of))
+            new = self.new_array(given.shape, given.kind, own)
+            self._copy(new, given)
+            return new
+        given = array_value(self.value(of, own))
+        if method == "ravel":
+            shape: tuple[Value, ...] = (given.size,)
+        else:
+            assert isinstance(arguments[0], ast.Tuple)
+            shape = tuple([scalar_value(self.value(length)) for length in arguments[0].elts])
+        return ArrayValue(given.text, shape, given.kind, given.level, given.is_constant, given.root)
+
+    def _created(self, function: str, arguments: Sequence[Code], own: str | None) -> ArrayValue:
+        """Return a new array."""
+        assert isinstance(arguments[0], ast.Tuple)
+        shape = [scalar_value(self.value(length)) for length in arguments[0].elts]
+        start = scalar_value(self.value(arguments[1])) if function == "np.full" else integer(0)
+        kind = self._kind(arguments[-1]) if len(arguments) > 1 else DOUBLE
+        new = self.new_array(shape, kind, own)
+        if function != "np.empty":
+            self.fill(new, start)
+        return new
+
+    def fill(self, own: ArrayValue, value: Value) -> None:
+        """Write one number into all entries of an array."""
+        is_double = own.kind == DOUBLE
+        part = self.use("fill" if is_double else "fill_integers")
+        text = as_double(value).text if is_double else value.text
+        self.lines.append(f"{part}({own.text}, {own.size.text}, {text});")
+
+    def _position(self, place: Value, length: Value) -> Value:
+        """Return a position on an axis, which may be counted from its end; checked."""
+        own = self.new_name()
+        self.lines.append(f"int64_t {own} = {as_integer(place).text};")
+        test = f"{own} < -{length.at(SIGN)} || {own} >= {length.at(SUM)}"
+        self.fail_if(test, ErrorCode.OUTSIDE)
+        self.lines.append(f"{own} += {own} < 0 ? {length.text} : 0;")
+        return Value(own, kind=INTEGER)
+
+    @staticmethod
+    def _kind(tree: Code) -> str:
+        return INTEGER if dotted_name(tree) == "np.int64" else DOUBLE
+
+
+def _part(own: ArrayValue, place: Value, shape: Sequence[Value]) -> ArrayValue:
+    """Return the part of an array from an entry on."""
+    level = own.level if place.is_integer(0) else SUM
+    text = own.text if place.is_integer(0) else sum_of(Value(own.text), place).text
+    return ArrayValue(text, tuple(shape), own.kind, level, own.is_constant, own.root)
+
+
+def _parts(tree: Code) -> list[Code]:
+    return [*tree.elts] if isinstance(tree, ast.Tuple) else [tree]
+
+
+def _is_in(name: str, tree: Code) -> bool:
+    """Tell whether a variable occurs in an expression."""
+    return any(isinstance(node, ast.Name) and node.id == name for node in nodes(tree))
+
+
+_STATEMENTS: dict[type, Callable[[CPrinter, Any], None]] = {
+    ast.For: CPrinter._for,
+    ast.If: CPrinter._if,
+    ast.Expr: CPrinter._expression,
+    ast.Assign: CPrinter._assign,
+    ast.AugAssign: CPrinter._augmented,
+    Allocate: CPrinter._allocate,
+}

@@ -1,0 +1,932 @@
+/// words
+#ifdef USE_SIMD
+#define PRAGMA(text) _Pragma(#text)
+#define SIMD(clause) PRAGMA(omp simd clause)
+#else
+#define SIMD(clause)
+#endif
+
+/// memory
+/* The arrays that are freed together. */
+typedef struct {
+    void **blocks;
+    int64_t count, size;
+} Memory;
+
+/* Return an array of at least one entry; NULL if there is no memory. */
+static void *allocate(Memory *memory, int64_t count, size_t size)
+{
+    void *block;
+    if (memory->count == memory->size) {
+        int64_t more = 2 * memory->size + 16;
+        void **blocks = realloc(memory->blocks, (size_t)more * sizeof(void *));
+        if (blocks == NULL)
+            return NULL;
+        memory->blocks = blocks;
+        memory->size = more;
+    }
+    block = malloc((count > 0 ? (size_t)count : 1) * size);
+    if (block != NULL)
+        memory->blocks[memory->count++] = block;
+    return block;
+}
+
+/* Free all arrays but the first ones; with -1 the list of them too. */
+static void release(Memory *memory, int64_t kept)
+{
+    while (memory->count > 0 && memory->count > kept)
+        free(memory->blocks[--memory->count]);
+    if (kept < 0)
+        free(memory->blocks);
+}
+
+/// fill
+/* Write one number into all entries. */
+static inline void fill(double *x, int64_t count, double value)
+{
+    for (int64_t k = 0; k < count; k++)
+        x[k] = value;
+}
+
+/// fill_integers
+/* Write one number into all entries. */
+static inline void fill_integers(int64_t *x, int64_t count, int64_t value)
+{
+    for (int64_t k = 0; k < count; k++)
+        x[k] = value;
+}
+
+/// copy
+/* Copy entries; the arrays may overlap. */
+static inline void copy(void *target, const void *source, int64_t count)
+{
+    if (count > 0)
+        memmove(target, source, (size_t)count * 8);
+}
+
+/// make_finite
+/* Replace the entries that aren't finite by 0. */
+static inline void make_finite(double *x, int64_t count)
+{
+    for (int64_t k = 0; k < count; k++)
+        if (!isfinite(x[k]))
+            x[k] = 0;
+}
+
+/// smaller_integer
+static inline int64_t smaller_integer(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/// larger_integer
+static inline int64_t larger_integer(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/// absolute_integer
+static inline int64_t absolute_integer(int64_t a)
+{
+    return a < 0 ? -a : a;
+}
+
+/// floor_quotient
+/* Return the largest integer that isn't above a / b. */
+static inline int64_t floor_quotient(int64_t a, int64_t b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/// floor_remainder: floor_quotient
+static inline int64_t floor_remainder(int64_t a, int64_t b)
+{
+    return a - b * floor_quotient(a, b);
+}
+
+/// integer_power
+static inline int64_t integer_power(int64_t x, int64_t n)
+{
+    int64_t power = 1;
+    for (; n > 0; n >>= 1, x *= n ? x : 1)
+        if (n & 1)
+            power *= x;
+    return power;
+}
+
+/// square
+static inline double square(double x)
+{
+    return x * x;
+}
+
+/// power_of
+/* Return a power of which the exponent isn't negative. */
+static inline double power_of(double x, int n)
+{
+    double power = 1;
+    for (; n > 0; n >>= 1, x *= x)
+        if (n & 1)
+            power *= x;
+    return power;
+}
+
+/// bits
+static inline uint64_t bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof x);
+    return bits;
+}
+
+static inline double from_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/// exponent_parts: bits
+/* Of x = k log 2 + r: return exp(r) - 1, and two factors of 2^k. Straight-line code, which loops
+   are compiled to vectors of. W. J. Cody, W. Waite, "Software Manual for the Elementary
+   Functions", 1980. */
+static inline double exponent_parts(double x, double *a, double *b)
+{
+    double k = floor(x * 1.4426950408889634 + 0.5);
+    double r = (x - k * 6.93145751953125e-1) - k * 1.42860682030941723212e-6, z = r * r;
+    double p = r * ((1.26177193074810590878e-4 * z + 3.02994407707441961300e-2) * z + 1.0);
+    double q = (3.00198505138664455042e-6 * z + 2.52448340349684104192e-3) * z;
+    double half = floor(0.5 * k), shift = 6755399441055744.0 + 1023.0;
+    q = (q + 2.27265548208155028766e-1) * z + 2.0;
+    *a = from_bits(bits_of(half + shift) << 52);
+    *b = from_bits(bits_of(k - half + shift) << 52);
+    return 2.0 * (p / (q - p));
+}
+
+/// exp_of: exponent_parts
+static inline double exp_of(double x)
+{
+    double y = x > 710.0 ? 710.0 : x < -750.0 ? -750.0 : x, a, b;
+    double e = exponent_parts(y, &a, &b);
+    return (1.0 + e) * a * b;
+}
+
+/// expm1_of: exponent_parts
+static inline double expm1_of(double x)
+{
+    double y = x > 710.0 ? 710.0 : x < -60.0 ? -60.0 : x, a, b;
+    double e = exponent_parts(y, &a, &b);
+    double z = y < 60.0 ? e * a * b + (a * b - 1.0) : (1.0 + e) * a * b;
+    return fabs(x) > 1e-20 || x != x ? z : x;
+}
+
+/// tanh_of: expm1_of
+static inline double tanh_of(double x)
+{
+    double t = expm1_of(-2.0 * fabs(x));
+    return fabs(x) > 1e-20 || x != x ? copysign(t / (t + 2.0), x) : x;
+}
+
+/// log_of: bits
+/* Return the natural logarithm; the coefficients are those of FDLIBM. */
+static inline double log_of(double x)
+{
+    int is_tiny = x < 2.2250738585072014e-308;
+    double y = is_tiny ? x * 18014398509481984.0 : x;
+    uint64_t bits = bits_of(y) + (0x3FF0000000000000 - 0x3FE6A09E667F3BCD);
+    double k = from_bits((bits >> 52) | 0x4330000000000000) - (4503599627370496.0 + 1023.0);
+    double f = from_bits((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD) - 1.0;
+    double s = f / (2.0 + f), z = s * s, w = z * z, half = 0.5 * f * f;
+    double one = 2.222219843214978396e-01 + w * 1.531383769920937332e-01;
+    double other = 1.818357216161805012e-01 + w * 1.479819860511658591e-01, rest, value;
+    one = w * (3.999999999940941908e-01 + w * one);
+    other = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * other));
+    k -= is_tiny ? 54.0 : 0.0;
+    rest = half - (s * (half + one + other) + k * 1.90821492927058770002e-10);
+    value = k * 6.93147180369123816490e-01 - (rest - f);
+    value = x < INFINITY ? value : x;
+    return x > 0 ? value : x == 0 ? -INFINITY : NAN;
+}
+
+/// log1p_of: log_of
+static inline double log1p_of(double x)
+{
+    double total = 1.0 + x, lost = (x - (total - 1.0)) / total;
+    double value = log_of(total) + (0 < total && total < INFINITY ? lost : 0.0);
+    return total != 1 ? value : x;
+}
+
+/// maximum
+/* Return the larger number; nan if either is. */
+static inline double maximum(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
+/// minimum
+/* Return the smaller number; nan if either is. */
+static inline double minimum(double a, double b)
+{
+    return a < b || a != a ? a : b;
+}
+
+/// finite_or_0
+static inline double finite_or_0(double x)
+{
+    return isfinite(x) ? x : 0.0;
+}
+
+/// heaviside
+static inline double heaviside(double x, double at_0)
+{
+    return x > 0 ? 1.0 : x < 0 ? 0.0 : x == 0 ? at_0 : NAN;
+}
+
+/// sign
+static inline double sign(double x)
+{
+    return x > 0 ? 1.0 : x < 0 ? -1.0 : x == 0 ? 0.0 : NAN;
+}
+
+/// logaddexp: exp_of log1p_of
+/* Return log(exp(a) + exp(b)) without overflow. */
+static inline double logaddexp(double a, double b)
+{
+    double gap = log1p_of(exp_of(-fabs(a - b)));
+    return a == b ? a + 0.6931471805599453 : (a > b || a != a ? a : b) + gap;
+}
+
+/// nan_to_num
+static inline double nan_to_num(double x)
+{
+    const double most = 1.7976931348623157e308;
+    return x != x ? 0.0 : x > most ? most : x < -most ? -most : x;
+}
+
+/// sinc
+static inline double sinc(double x)
+{
+    return x == 0 ? 1.0 : sin(3.141592653589793 * x) / (3.141592653589793 * x);
+}
+
+/// sigmoid: exp_of
+static inline double sigmoid(double z)
+{
+    return 1 / (1 + exp_of(-z));
+}
+
+/// sigmoid_slope: exp_of
+static inline double sigmoid_slope(double z)
+{
+    double t = exp_of(-fabs(z));
+    return t / ((1 + t) * (1 + t));
+}
+
+/// softplus: exp_of log1p_of
+static inline double softplus(double z)
+{
+    return (z > 0.0 || z != z ? z : 0.0) + log1p_of(exp_of(-fabs(z)));
+}
+
+/// ndtr
+static inline double ndtr(double x)
+{
+    return 0.5 * erfc(-x * 0.7071067811865476);
+}
+
+/// xlogy: log_of
+static inline double xlogy(double x, double y)
+{
+    return x == 0 && y == y ? 0.0 : x * log_of(y);
+}
+
+/// xlog1py: log1p_of
+static inline double xlog1py(double x, double y)
+{
+    return x == 0 && y == y ? 0.0 : x * log1p_of(y);
+}
+
+/// entr: xlogy
+static inline double entr(double x)
+{
+    return x < 0 ? -INFINITY : -xlogy(x, x);
+}
+
+/// rel_entr: log_of
+static inline double rel_entr(double x, double y)
+{
+    if (x > 0 && y > 0)
+        return x * log_of(x / y);
+    return x == 0 && y >= 0 ? 0.0 : x != x || y != y ? NAN : INFINITY;
+}
+
+/// loggamma
+static inline double loggamma(double x)
+{
+    return x < 0 ? NAN : lgamma(x);
+}
+
+/// betaln
+static inline double betaln(double x, double y)
+{
+    return lgamma(x) + lgamma(y) - lgamma(x + y);
+}
+
+/// exprel
+static inline double exprel(double x)
+{
+    return x == 0 ? 1.0 : expm1(x) / x;
+}
+
+/// sinhc
+static inline double sinhc(double x)
+{
+    return x == 0 ? 1.0 : sinh(x) / x;
+}
+
+/// tanhc
+static inline double tanhc(double x)
+{
+    return x == 0 ? 1.0 : tanh(x) / x;
+}
+
+/// floor_divide
+static inline double floor_divide(double a, double b)
+{
+    return floor(a / b);
+}
+
+/// remainder_of
+/* Return the remainder of a division, with the sign of the divisor. */
+static inline double remainder_of(double a, double b)
+{
+    double rest = fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest == 0 ? copysign(0.0, b) : rest;
+}
+
+/// cumsum: copy
+/* Write running sums along the middle axis of three, or those from its end. */
+static void cumsum(int64_t outer, int64_t count, int64_t inner, const double *x, int backwards,
+                   double *total)
+{
+    copy(total, x, outer * count * inner);
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t j = 1; j < count; j++) {
+            int64_t here = backwards ? count - 1 - j : j, there = backwards ? here + 1 : here - 1;
+            for (int64_t k = 0; k < inner; k++)
+                total[(i * count + here) * inner + k] += total[(i * count + there) * inner + k];
+        }
+}
+
+/// lagged_cumsum: memory cumsum smaller_integer larger_integer
+/* Write running sums of which entry j ends at j - lag; backwards, they begin at j + lag. */
+static int lagged_cumsum(Memory *memory, int64_t outer, int64_t length, int64_t inner,
+                         const double *x, int backwards, int64_t lag, int64_t count, double *total)
+{
+    double *sums = allocate(memory, outer * length * inner, sizeof(double));
+    if (sums == NULL)
+        return 3;
+    cumsum(outer, length, inner, x, backwards, sums);
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t j = 0; j < count; j++) {
+            int64_t place =
+                backwards ? larger_integer(j + lag, 0) : smaller_integer(j - lag, length - 1);
+            for (int64_t k = 0; k < inner; k++)
+                total[(i * count + j) * inner + k] =
+                    0 <= place && place < length ? sums[(i * length + place) * inner + k] : 0.0;
+        }
+    return 0;
+}
+
+/// cummax: copy maximum
+/* Write the largest entries so far along the middle axis. */
+static void cummax(int64_t outer, int64_t count, int64_t inner, const double *x, double *total)
+{
+    copy(total, x, outer * count * inner);
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t j = (i * count + 1) * inner; j < (i + 1) * count * inner; j++)
+            total[j] = maximum(total[j - inner], x[j]);
+}
+
+/// cummin: copy minimum
+/* Write the smallest entries so far along the middle axis. */
+static void cummin(int64_t outer, int64_t count, int64_t inner, const double *x, double *total)
+{
+    copy(total, x, outer * count * inner);
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t j = (i * count + 1) * inner; j < (i + 1) * count * inner; j++)
+            total[j] = minimum(total[j - inner], x[j]);
+}
+
+/// argbest
+/* Write the positions of the largest entries along the middle axis, or of the smallest ones for the
+   sign -1, or of the first that is no number. */
+static int argbest(int64_t outer, int64_t count, int64_t inner, const double *x, double sign_of,
+                   int64_t *total)
+{
+    if (count == 0)
+        return 2;
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t k = 0; k < inner; k++) {
+            int64_t place = 0;
+            for (int64_t j = 1; j < count; j++) {
+                double best = sign_of * x[(i * count + place) * inner + k];
+                if (best == best && !(sign_of * x[(i * count + j) * inner + k] <= best))
+                    place = j;
+            }
+            total[i * inner + k] = place;
+        }
+    return 0;
+}
+
+/// last_equal
+/* Write the positions of the last entries so far that are equal to others. */
+static void last_equal(int64_t outer, int64_t count, int64_t inner, const double *x,
+                       const double *best, int64_t *total)
+{
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t j = 0; j < count; j++)
+            for (int64_t k = (i * count + j) * inner; k < (i * count + j + 1) * inner; k++)
+                total[k] = j == 0 ? 0 : x[k] == best[k] ? j : total[k - inner];
+}
+
+/// cumprod: copy
+/* Write the running products of rows. */
+static void cumprod(int64_t rows, int64_t n, const double *x, double *total)
+{
+    copy(total, x, rows * n);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 1; j < n; j++)
+            total[i * n + j] *= total[i * n + j - 1];
+}
+
+/// running_products
+/* Write 1 and the running products of rows, or those from their ends and 1. */
+static void running_products(int64_t rows, int64_t n, const double *x, int backwards,
+                             double *total)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        double product = 1, *row = total + i * (n + 1);
+        row[backwards ? n : 0] = product;
+        for (int64_t j = 0; j < n; j++) {
+            int64_t here = backwards ? n - 1 - j : j;
+            product *= x[i * n + here];
+            row[backwards ? here : here + 1] = product;
+        }
+    }
+}
+
+/// recurrence
+/* Solve y[j] = x[j - 1] y[j - 1] + b[j] of rows; backwards y[j] = x[j] y[j + 1] + b[j]. */
+static void recurrence(int64_t rows_x, int64_t rows_b, int64_t n, const double *x, const double *b,
+                       int backwards, double *total)
+{
+    int64_t rows = rows_x == 1 ? rows_b : rows_x;
+    for (int64_t i = 0; i < rows; i++) {
+        const double *own = x + i % rows_x * (n - 1), *given = b + i % rows_b * n;
+        double last = 0, *row = total + i * n;
+        for (int64_t j = 0; j < n; j++) {
+            int64_t here = backwards ? n - 1 - j : j;
+            if (j > 0)
+                last *= own[backwards ? here : here - 1];
+            last = j > 0 ? last + given[here] : given[here];
+            row[here] = last;
+        }
+    }
+}
+
+/// correlate
+/* Write scalar products of a vector with all pieces of a longer one. */
+static void correlate(int64_t n, int64_t m, const double *x, const double *w, double *total)
+{
+    for (int64_t i = 0; i < n - m + 1; i++)
+        total[i] = 0;
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t i = 0; i < n - m + 1; i++)
+            total[i] += x[i + k] * w[k];
+}
+
+/// convolve
+/* Write the convolution of two vectors. */
+static int convolve(int64_t n, int64_t m, const double *x, const double *w, double *total)
+{
+    if (n == 0 || m == 0)
+        return 2;
+    for (int64_t i = 0; i < n + m - 1; i++)
+        total[i] = 0;
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t i = 0; i < n; i++)
+            total[i + k] += x[i] * w[k];
+    return 0;
+}
+
+/// dot
+/* Return a scalar product, added up in several parts. */
+static inline double dot(int64_t n, const double *x, const double *y)
+{
+    double part[8] = {0}, total = 0;
+    int64_t k = 0;
+    for (; k + 8 <= n; k += 8)
+        for (int r = 0; r < 8; r++)
+            part[r] += x[k + r] * y[k + r];
+    for (; k < n; k++)
+        total += x[k] * y[k];
+    return total + ((part[0] + part[4]) + (part[1] + part[5])) +
+           ((part[2] + part[6]) + (part[3] + part[7]));
+}
+
+/// matrix_by_vector: dot
+/* Write A x or A' x, for a matrix A with m rows and n columns. */
+static void matrix_by_vector(int64_t m, int64_t n, const double *A, const double *x,
+                             int transposed, double *restrict total)
+{
+#ifdef USE_CBLAS
+    if (m > 0 && n > 0) {
+        cblas_dgemv(CblasRowMajor, transposed ? CblasTrans : CblasNoTrans, (int)m, (int)n, 1.0, A,
+                    (int)n, x, 1, 0.0, total, 1);
+        return;
+    }
+#endif
+    if (!transposed) {
+        for (int64_t i = 0; i < m; i++)
+            total[i] = dot(n, A + i * n, x);
+        return;
+    }
+    for (int64_t j = 0; j < n; j++)
+        total[j] = 0;
+    for (int64_t i = 0; i < m; i += 4) {
+        const double *a = A + i * n;
+        if (i + 4 <= m)
+            for (int64_t j = 0; j < n; j++)
+                total[j] += (x[i] * a[j] + x[i + 1] * a[n + j]) +
+                            (x[i + 2] * a[2 * n + j] + x[i + 3] * a[3 * n + j]);
+        else
+            for (int64_t r = i; r < m; r++, a += n)
+                for (int64_t j = 0; j < n; j++)
+                    total[j] += x[r] * a[j];
+    }
+}
+
+/// add_product: memory smaller_integer
+enum { ROWS = 4, COLUMNS = 8, BLOCK_ROWS = 64, BLOCK_COLUMNS = 256, BLOCK_DEPTH = 256 };
+
+/* Add the product of packed panels of some depth to a block of a matrix. */
+static void add_panels(int64_t rows, int64_t columns, int64_t depth, const double *a,
+                       const double *b, double scale, double *C, int64_t step)
+{
+    double c[ROWS][COLUMNS] = {{0}};
+    for (int64_t p = 0; p < depth; p++)
+        for (int r = 0; r < ROWS; r++)
+            for (int j = 0; j < COLUMNS; j++)
+                c[r][j] += a[p * ROWS + r] * b[p * COLUMNS + j];
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < columns; j++)
+            C[r * step + j] += scale * c[r][j];
+}
+
+/* Pack panels of some width of a matrix with the given strides, filled up with zeros. */
+static void pack(int64_t count, int64_t depth, int64_t width, const double *A, int64_t across,
+                 int64_t along, double *panel)
+{
+    for (int64_t first = 0; first < count; first += width)
+        for (int64_t p = 0; p < depth; p++)
+            for (int64_t r = first; r < first + width; r++)
+                *panel++ = r < count ? A[r * across + p * along] : 0.0;
+}
+
+/* Add a multiple of A B to C, where A has m rows and B has n columns; of A and B the strides of
+   rows and of columns are given, of C that of rows. */
+static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double scale,
+                       const double *A, int64_t row_a, int64_t column_a, const double *B,
+                       int64_t row_b, int64_t column_b, double *restrict C, int64_t row_c)
+{
+    double *a, *b;
+#ifdef USE_CBLAS
+    if (m > 0 && n > 0 && k > 0) {
+        int is_turned_a = column_a != 1, is_turned_b = column_b != 1;
+        cblas_dgemm(CblasRowMajor, is_turned_a ? CblasTrans : CblasNoTrans,
+                    is_turned_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, scale, A,
+                    (int)(is_turned_a ? column_a : row_a), B,
+                    (int)(is_turned_b ? column_b : row_b), 1.0, C, (int)row_c);
+        return 0;
+    }
+#endif
+    if (m < ROWS || m * n * k < 4096) {
+        for (int64_t i = 0; i < m; i++)
+            for (int64_t p = 0; p < k; p++)
+                for (int64_t j = 0; j < n; j++)
+                    C[i * row_c + j] +=
+                        scale * A[i * row_a + p * column_a] * B[p * row_b + j * column_b];
+        return 0;
+    }
+    a = allocate(memory, BLOCK_ROWS * BLOCK_DEPTH, sizeof(double));
+    b = allocate(memory, BLOCK_COLUMNS * BLOCK_DEPTH, sizeof(double));
+    if (a == NULL || b == NULL)
+        return 3;
+    for (int64_t p = 0; p < k; p += BLOCK_DEPTH)
+        for (int64_t j = 0; j < n; j += BLOCK_COLUMNS) {
+            int64_t depth = smaller_integer(BLOCK_DEPTH, k - p);
+            int64_t columns = smaller_integer(BLOCK_COLUMNS, n - j);
+            pack(columns, depth, COLUMNS, B + p * row_b + j * column_b, column_b, row_b, b);
+            for (int64_t i = 0; i < m; i += BLOCK_ROWS) {
+                int64_t rows = smaller_integer(BLOCK_ROWS, m - i);
+                pack(rows, depth, ROWS, A + i * row_a + p * column_a, row_a, column_a, a);
+                for (int64_t c = 0; c < columns; c += COLUMNS)
+                    for (int64_t r = 0; r < rows; r += ROWS)
+                        add_panels(smaller_integer(ROWS, rows - r),
+                                   smaller_integer(COLUMNS, columns - c), depth, a + r * depth,
+                                   b + c * depth, scale, C + (i + r) * row_c + j + c, row_c);
+            }
+        }
+    release(memory, memory->count - 2);
+    return 0;
+}
+
+/// product: add_product fill
+/* Write the product of two matrices, with m and n rows and columns and k terms; each may be given
+   by its transpose. */
+static int product(Memory *memory, int64_t m, int64_t n, int64_t k, const double *A, int left,
+                   const double *B, int right, double *total)
+{
+    fill(total, m * n, 0.0);
+    return add_product(memory, m, n, k, 1.0, A, left ? 1 : k, left ? m : 1, B, right ? 1 : n,
+                       right ? k : 1, total, n);
+}
+
+/// gram: add_product fill smaller_integer
+/* Write A A' or A' A, of which one half is computed, for n rows and k terms. */
+static int gram(Memory *memory, int64_t n, int64_t k, const double *A, int transposed,
+                double *total)
+{
+    int64_t row = transposed ? 1 : k, along = transposed ? n : 1;
+    fill(total, n * n, 0.0);
+    for (int64_t i = 0; i < n; i += 64) {
+        int64_t rows = smaller_integer(64, n - i);
+        int error = add_product(memory, rows, i + rows, k, 1.0, A + i * row, row, along, A, along,
+                                row, total + i * n, n);
+        if (error)
+            return error;
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < i; j++)
+            total[j * n + i] = total[i * n + j];
+    return 0;
+}
+
+/// matmul: product
+/* Write the products of two stacks of matrices, of which one may be a single matrix. */
+static int matmul(Memory *memory, int64_t count_a, int64_t count_b, int64_t m, int64_t n,
+                  int64_t k, const double *A, const double *B, double *total)
+{
+    int error = 0;
+    for (int64_t i = 0; i < (count_a == 1 ? count_b : count_a) && !error; i++)
+        error = product(memory, m, n, k, A + i % count_a * m * k, 0, B + i % count_b * k * n, 0,
+                        total + i * m * n);
+    return error;
+}
+
+/// factored: memory add_product copy dot smaller_integer
+/* Factors of a matrix: Cholesky's lower one, or those of LU with the rows that were exchanged. */
+typedef struct {
+    int64_t n;
+    double *factor;
+    int64_t *exchanged;
+    int is_lu, is_singular, isnt_definite;
+} Factors;
+
+/* Factor the rows from a diagonal block of a lower triangle on; return whether it is definite. */
+static int factor_columns(int64_t n, int64_t first, int64_t end, double *L)
+{
+    for (int64_t i = first; i < n; i++)
+        for (int64_t j = first; j < end && j <= i; j++) {
+            double rest = L[i * n + j] - dot(j - first, L + i * n + first, L + j * n + first);
+            if (i == j && !(rest > 0))
+                return 0;
+            L[i * n + j] = i == j ? sqrt(rest) : rest / L[j * n + j];
+        }
+    return 1;
+}
+
+/* Write Cholesky's factor over a matrix; 1 if it isn't definite. */
+static int cholesky(Memory *memory, int64_t n, double *L)
+{
+    for (int64_t first = 0; first < n; first += 48) {
+        int64_t end = smaller_integer(first + 48, n);
+        if (!factor_columns(n, first, end, L))
+            return 1;
+        for (int64_t i = end; i < n; i += 64) {
+            int64_t rows = smaller_integer(64, n - i);
+            int error = add_product(memory, rows, i + rows - end, end - first, -1.0,
+                                    L + i * n + first, n, 1, L + end * n + first, 1, n,
+                                    L + i * n + end, n);
+            if (error)
+                return error;
+        }
+    }
+    return 0;
+}
+
+/* Write the factors of LU over a matrix, and the exchanged rows; of a singular one 1. */
+static int lu(Memory *memory, int64_t n, double *A, int64_t *exchanged)
+{
+    int is_singular = 0;
+    for (int64_t first = 0; first < n; first += 32) {
+        int64_t end = smaller_integer(first + 32, n);
+        for (int64_t k = first; k < end; k++) {
+            int64_t pivot = k;
+            for (int64_t i = k + 1; i < n; i++)
+                if (fabs(A[i * n + k]) > fabs(A[pivot * n + k]))
+                    pivot = i;
+            exchanged[k] = pivot;
+            for (int64_t j = 0; j < n && pivot != k; j++) {
+                double other = A[k * n + j];
+                A[k * n + j] = A[pivot * n + j];
+                A[pivot * n + j] = other;
+            }
+            if (A[k * n + k] == 0) {
+                is_singular = 1;
+                continue;
+            }
+            for (int64_t i = k + 1; i < n; i++) {
+                double multiple = A[i * n + k] /= A[k * n + k];
+                for (int64_t j = k + 1; j < end; j++)
+                    A[i * n + j] -= multiple * A[k * n + j];
+            }
+        }
+        for (int64_t k = first; k < end; k++)
+            for (int64_t i = k + 1; i < end; i++)
+                for (int64_t j = end; j < n; j++)
+                    A[i * n + j] -= A[i * n + k] * A[k * n + j];
+        if (end < n) {
+            int error = add_product(memory, n - end, n - end, end - first, -1.0,
+                                    A + end * n + first, n, 1, A + first * n + end, n, 1,
+                                    A + end * n + end, n);
+            if (error)
+                return error;
+        }
+    }
+    return is_singular;
+}
+
+/* Factor a matrix that may be definite (1) or symmetric (2). */
+static int factored(Memory *memory, int64_t n, const double *X, int definite, Factors *found)
+{
+    int failed;
+    Factors own = {n, allocate(memory, n * n, sizeof(double)),
+                   allocate(memory, n, sizeof(int64_t)), 0, 0, 0};
+    if (own.factor == NULL || own.exchanged == NULL)
+        return 3;
+    copy(own.factor, X, n * n);
+    if (definite) {
+        failed = cholesky(memory, n, own.factor);
+        if (failed != 1) {
+            *found = own;
+            return failed;
+        }
+        copy(own.factor, X, n * n);
+    }
+    failed = lu(memory, n, own.factor, own.exchanged);
+    own.is_lu = 1;
+    own.is_singular = failed == 1;
+    own.isnt_definite = definite == 1;
+    *found = own;
+    return failed == 1 ? 0 : failed;
+}
+
+/// solved: factored
+/* Write inv(T) B over B, for a triangle of a matrix, or its transpose; B has some columns. */
+static int by_triangle(Memory *memory, int64_t n, int64_t count, const double *T, int is_lower,
+                       int transposed, int unit, double *B)
+{
+    int64_t row = transposed ? 1 : n, column = transposed ? n : 1, block = 48;
+    int is_forward = is_lower != transposed;
+    for (int64_t first = 0; first < n; first += block) {
+        int64_t top = is_forward ? first : (n - first > block ? n - first - block : 0);
+        int64_t end = is_forward ? smaller_integer(first + block, n) : n - first;
+        int error = 0;
+        for (int64_t k = 0; k < end - top; k++) {
+            int64_t i = is_forward ? top + k : end - 1 - k;
+            int64_t from = is_forward ? i + 1 : top, to = is_forward ? end : i;
+            double pivot = unit ? 1.0 : T[i * n + i];
+            for (int64_t j = 0; j < count; j++)
+                B[i * count + j] /= pivot;
+            for (int64_t r = from; r < to; r++)
+                for (int64_t j = 0; j < count; j++)
+                    B[r * count + j] -= T[r * row + i * column] * B[i * count + j];
+        }
+        if (is_forward)
+            error = add_product(memory, n - end, count, end - top, -1.0,
+                                T + end * row + top * column, row, column, B + top * count, count,
+                                1, B + end * count, count);
+        else
+            error = add_product(memory, top, count, end - top, -1.0, T + top * column, row, column,
+                                B + top * count, count, 1, B, count);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* Apply the row exchanges of LU to a matrix with some columns. */
+static void exchange_rows(const Factors *given, int64_t count, double *X, int backwards)
+{
+    for (int64_t k = 0; k < given->n; k++) {
+        int64_t i = backwards ? given->n - 1 - k : k, other = given->exchanged[i];
+        for (int64_t j = 0; j < count && other != i; j++) {
+            double entry = X[i * count + j];
+            X[i * count + j] = X[other * count + j];
+            X[other * count + j] = entry;
+        }
+    }
+}
+
+/* Write inv(X) B or inv(X') B, of a matrix X that is factored; 1 if it is singular. */
+static int solved(Memory *memory, const Factors *given, int64_t count, const double *B,
+                  int transposed, double *X)
+{
+    int is_lu = given->is_lu, error = 0;
+    if (given->is_singular)
+        return 1;
+    copy(X, B, given->n * count);
+    if (is_lu && !transposed)
+        exchange_rows(given, count, X, 0);
+    for (int step = 0; step < 2 && !error; step++) {
+        int is_lower = !is_lu || (step == 0) != transposed;
+        int is_transposed = is_lu ? transposed : step;
+        error = by_triangle(memory, given->n, count, given->factor, is_lower, is_transposed,
+                            is_lu && is_lower, X);
+    }
+    if (is_lu && transposed)
+        exchange_rows(given, count, X, 1);
+    return error;
+}
+
+/// inverted: solved fill
+/* Write the inverse of a matrix that is factored; 1 if it is singular. */
+static int inverted(Memory *memory, const Factors *given, double *X)
+{
+    int64_t n = given->n;
+    double *ones = allocate(memory, n * n, sizeof(double));
+    if (ones == NULL)
+        return 3;
+    fill(ones, n * n, 0.0);
+    for (int64_t i = 0; i < n; i++)
+        ones[i * n + i] = 1;
+    return solved(memory, given, n, ones, 0, X);
+}
+
+/// trace_of_inverse: inverted
+/* Write the trace of the inverse of a matrix that is factored; 1 if it is singular. */
+static int trace_of_inverse(Memory *memory, const Factors *given, double *total)
+{
+    int64_t n = given->n;
+    double *X = allocate(memory, n * n, sizeof(double));
+    int error = X == NULL ? 3 : inverted(memory, given, X);
+    *total = 0;
+    for (int64_t i = 0; i < n && !error; i++)
+        *total += X[i * n + i];
+    return error;
+}
+
+/// determinant: factored
+static double determinant(const Factors *given)
+{
+    double total = 1;
+    for (int64_t i = 0; i < given->n; i++) {
+        double entry = given->factor[i * given->n + i];
+        total *= given->is_lu ? entry : entry * entry;
+        if (given->is_lu && given->exchanged[i] != i)
+            total = -total;
+    }
+    return total;
+}
+
+/// log_determinant: factored log_of
+/* Write log |det X| of a matrix that is factored; 1 if it was said to be definite and isn't. */
+static int log_determinant(const Factors *given, double *found)
+{
+    double total = 0;
+    if (given->isnt_definite)
+        return 1;
+    for (int64_t i = 0; i < given->n; i++)
+        total += log_of(fabs(given->factor[i * given->n + i]));
+    *found = given->is_lu ? total : 2 * total;
+    return 0;
+}
+
+/// signed_log_determinant: factored log_of
+/* Write the sign of the determinant of a matrix that is factored, and log |det X|. */
+static void signed_log_determinant(const Factors *given, double *found)
+{
+    double total = 0;
+    found[0] = 1;
+    for (int64_t i = 0; i < given->n; i++) {
+        double entry = given->factor[i * given->n + i], size = fabs(entry);
+        total += log_of(size);
+        if (given->is_lu)
+            found[0] *= size > 0 ? entry / size : entry;
+        if (given->is_lu && given->exchanged[i] != i)
+            found[0] = -found[0];
+    }
+    found[1] = given->is_lu ? total : 2 * total;
+}

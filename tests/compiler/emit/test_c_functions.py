@@ -1,0 +1,490 @@
+"""Generated C: compiled by gcc in one shared library, compared with NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import sympy_einsum as se
+from sympy_einsum.compiler.runtime.c_helpers import helper_parts
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc isn't installed")
+FLAGS = ["-Wall", "-Werror", "-std=c99"]
+
+n, m, k, T = sp.symbols("n m k T", integer=True, positive=True)
+c = sp.Symbol("c")
+A, B, S, R = [
+    se.TensorSymbol(*own) for own in (("A", (n, m)), ("B", (m, k)), ("S", (n, n)), ("R", (n, n)))
+]
+x, y, z = se.TensorSymbol("x", m), se.TensorSymbol("y", n), se.TensorSymbol("z", k)
+C, D = se.TensorSymbol("C", (n, m, k)), se.TensorSymbol("D", (n, n, m))
+P = se.TensorSymbol("P", (n, n), psd=True)
+at = se.TensorSymbol("at", k)
+long = se.TensorSymbol("long", n + 1)
+U = se.TensorSymbol("U", (T, n))
+W = se.TensorSymbol("W", (n, n))
+
+
+def network():
+    last, states = se.scan(lambda h, u: (se.tanh(W @ h + u),) * 2, y, U)
+    return last, states
+
+
+def newton_steps():
+    return se.scan(lambda v, t: (v - (v**2 - c) / (2 * v), v), c, length=T)
+
+
+def together():
+    (a, b), both = se.scan(lambda ab, u: ((ab[1] + u, ab[0]), ab[0] * u), (y, 2 * y), U)
+    return a, b, both
+
+
+def nested():
+    def outer(h, u):
+        inner, _ = se.scan(lambda g, v: (se.sin(g) + v * u, None), h, x)
+        return inner, inner.sum()
+
+    return se.scan(outer, y, U)
+
+
+def softmax(X, axis=-1):
+    E = np.exp(X - X.max(axis, keepdims=True)) if X.size else X
+    return E / E.sum(axis, keepdims=True)
+
+
+def run_network(W, y, U):
+    states = [y]
+    for u in U:
+        states.append(np.tanh(W @ states[-1] + u))
+    return states[-1], np.array(states[1:]).reshape(U.shape)
+
+
+@dataclass
+class Case:
+    """Arguments, expressions, and the function of NumPy's that computes them; None for our own
+    code for NumPy."""
+
+    args: Any
+    exprs: Any
+    oracle: Any = None
+
+    @property
+    def listed(self):
+        return [*self.exprs] if isinstance(self.exprs, (list, tuple)) else [self.exprs]
+
+    def values(self, arrays):
+        compute = self.oracle or se.lambdify(self.args, self.exprs)
+        found = compute(*arrays)
+        return [*found] if isinstance(self.exprs, (list, tuple)) else [found]
+
+
+logistic = (se.log(1 + se.exp(A @ x)) * y).sum()
+evidence = se.logdet(P) + y @ se.solve(P, y)
+quartic = ((A @ x) ** 4).sum()
+
+CASES = {
+    # Entrywise functions.
+    "elementwise": Case(
+        [x],
+        se.exp(x) + se.sin(x) ** 2 / (1 + x**2),
+        lambda x: np.exp(x) + np.sin(x) ** 2 / (1 + x**2),
+    ),
+    "powers": Case([x, c], [x**3, x**7, se.sqrt(1 + x**2), c**x, x / 3], None),
+    "special": Case(
+        [x], [se.erf(x), se.gammaln(1 + x**2), se.tanh(x), se.sigmoid(x), se.softplus(x)]
+    ),
+    "inverse functions": Case(
+        [x],
+        [se.atan(x), se.asinh(x), se.log(1 + x**2), se.exp(x) - 1, se.cosh(x)],
+        lambda x: [np.arctan(x), np.arcsinh(x), np.log1p(x**2), np.expm1(x), np.cosh(x)],
+    ),
+    "choices": Case(
+        [x, c],
+        [abs(x), se.sign(x), se.Max(x, c), se.where(x > c, x, -x), se.relu(x)],
+        lambda x, c: [abs(x), np.sign(x), np.maximum(x, c), np.where(x > c, x, -x), x * (x > 0)],
+    ),
+    "rounding": Case(
+        [x],
+        [se.floor(x), se.ceiling(x), se.floor_divide(x, 0.3), x % 0.7],
+        lambda x: [np.floor(x), np.ceil(x), np.floor_divide(x, 0.3), np.remainder(x, 0.7)],
+    ),
+    "broadcast": Case([A, x, y], A * x[None, :] + y[:, None], lambda A, x, y: A * x + y[:, None]),
+    "scalars": Case([c], [c**2 + 1, sp.sin(c) / 3], lambda c: [c**2 + 1, np.sin(c) / 3]),
+    # Sums and products.
+    "sums": Case(
+        [C],
+        [C.sum(), C.sum(0), C.sum((0, 2)), C.sum(2), (C**2).sum(1)],
+        lambda C: [C.sum(), C.sum(0), C.sum((0, 2)), C.sum(2), (C**2).sum(1)],
+    ),
+    "means": Case([A], [A.mean(), A.T.mean(1)], lambda A: [A.mean(), A.mean(0)]),
+    "products": Case(
+        [A, B, x],
+        [A @ B, A @ x, A.T @ A, A @ A.T],
+        lambda A, B, x: [A @ B, A @ x, A.T @ A, A @ A.T],
+    ),
+    "transposes": Case(
+        [A, B, y], [B.T @ A.T, y @ A, A.T @ y], lambda A, B, y: [(A @ B).T, y @ A, y @ A]
+    ),
+    "einsum": Case(
+        [C, A, z],
+        [
+            se.einsum("ijk,ij->ik", C, A),
+            se.einsum("ijk,k->ji", C, z),
+            se.einsum("ijk,ij,k->", C, A, z),
+        ],
+        lambda C, A, z: [
+            np.einsum("ijk,ij->ik", C, A),
+            np.einsum("ijk,k->ji", C, z),
+            np.einsum("ijk,ij,k->", C, A, z),
+        ],
+    ),
+    "stacks": Case(
+        [C, A],
+        se.einsum("ijk,jl->ilk", C, A.T @ A),
+        lambda C, A: np.einsum("ijk,jl->ilk", C, A.T @ A),
+    ),
+    "traces": Case(
+        [S, D],
+        [se.trace(S), se.einsum("iij->j", D), se.einsum("iij->ij", D)],
+        lambda S, D: [np.trace(S), np.einsum("iij->j", D), np.einsum("iij->ij", D)],
+    ),
+    "deltas": Case(
+        [x, y],
+        [se.diag(x), se.outer(x, y), se.eye(m) + se.outer(x, x)],
+        lambda x, y: [np.diag(x), np.outer(x, y), np.eye(len(x)) + np.outer(x, x)],
+    ),
+    "kronecker": Case([A, B], se.kron(A, B), np.kron),
+    # Slices and positions.
+    "slices": Case(
+        [long, A],
+        [long[1:] - long[:-1], A[::-1, 1:], A[0], A[:, -1]],
+        lambda v, A: [np.diff(v), A[::-1, 1:], A[0], A[:, -1]],
+    ),
+    "gathers": Case(
+        [A, at], [A[:, at], (A[:, at] ** 2).sum()], lambda A, at: [A[:, at], (A[:, at] ** 2).sum()]
+    ),
+    "scatters": Case([x, z, at], se.gradient((x[at] * z).sum() ** 2, x)),
+    "concatenation": Case(
+        [x, y], se.concatenate([x, y, x]), lambda x, y: np.concatenate([x, y, x])
+    ),
+    "reshape": Case([A], A.reshape(m, n), lambda A: A.reshape(A.shape[::-1])),
+    "constants": Case(
+        [se.TensorSymbol("v", 3)],
+        se.TensorSymbol("v", 3) * np.array([1.5, -2.0, 0.25]),
+        lambda v: v * np.array([1.5, -2.0, 0.25]),
+    ),
+    "windows": Case(
+        [long, se.TensorSymbol("w", 2)],
+        se.correlate(long, se.TensorSymbol("w", 2), "valid"),
+        lambda v, w: v[:-1] * w[0] + v[1:] * w[1],
+    ),
+    # Reductions other than sums.
+    "extrema": Case(
+        [A],
+        [A.max(), A.min(0), A.max(1), A.argmax(1)],
+        lambda A: [A.max(), A.min(0), A.max(1), A.argmax(1)],
+    ),
+    "softmax": Case(
+        [A],
+        [se.softmax(A, axis=1), se.softmax(A, axis=0)],
+        lambda A: [softmax(A), softmax(A, 0)],
+    ),
+    "logsumexp": Case(
+        [A],
+        [se.logsumexp(A, axis=None), se.logsumexp(A, axis=1)],
+        lambda A: [np.log(np.exp(A).sum()), np.log(np.exp(A).sum(1))],
+    ),
+    "running": Case(
+        [A],
+        [se.cumsum(A, 0), se.cumsum(A, 1), se.cumprod(A, 1)],
+        lambda A: [A.cumsum(0), A.cumsum(1), A.cumprod(1)],
+    ),
+    "running sums back": Case([x], se.gradient((se.cumsum(x) ** 3).sum(), x)),
+    "running products back": Case([x], se.gradient(se.cumprod(x).sum(), x)),
+    "triangles": Case([S], [se.tril(S), se.triu(S, 1)], lambda S: [np.tril(S), np.triu(S, 1)]),
+    # Matrices.
+    "inverse": Case(
+        [S, y],
+        [se.inv(S), se.solve(S, y), se.solve(S.T, y)],
+        lambda S, y: [np.linalg.inv(S), np.linalg.solve(S, y), np.linalg.solve(S.T, y)],
+    ),
+    "several right-hand sides": Case([S, A], se.solve(S, A), np.linalg.solve),
+    "determinants": Case(
+        [S], [se.det(S), se.logdet(S)], lambda S: [np.linalg.det(S), np.linalg.slogdet(S)[1]]
+    ),
+    "definite": Case(
+        [P, y],
+        [evidence, se.inv(P)],
+        lambda P, y: [np.linalg.slogdet(P)[1] + y @ np.linalg.solve(P, y), np.linalg.inv(P)],
+    ),
+    "evidence": Case(
+        [P, y],
+        se.gradient(evidence, P),
+        lambda P, y: np.linalg.inv(P) - np.outer(np.linalg.solve(P, y), np.linalg.solve(P, y)),
+    ),
+    # Derivatives.
+    "logistic gradient": Case(
+        [A, x, y],
+        [logistic, se.gradient(logistic, x)],
+        lambda A, x, y: [(np.log1p(np.exp(A @ x)) * y).sum(), A.T @ (y / (1 + np.exp(-A @ x)))],
+    ),
+    "logistic Hessian": Case([A, x, y], se.hessian(logistic, x)),
+    "quartic Hessian": Case(
+        [A, x], se.hessian(quartic, x), lambda A, x: A.T @ np.diag(12 * (A @ x) ** 2) @ A
+    ),
+    "softmax Jacobian": Case(
+        [x],
+        se.jacobian(se.softmax(x), x),
+        lambda x: np.diag(softmax(x)) - np.outer(softmax(x), softmax(x)),
+    ),
+    "entropy Hessian": Case([A, x], se.hessian(se.logsumexp(A @ x), x)),
+    "mixed Hessian": Case([A, B], se.hessian(((A @ B) ** 2).sum(), A)),
+    "maximum gradient": Case([A], se.gradient(A.max(1).sum(), A)),
+    # Loops.
+    "loop": Case([W, y, U], network(), run_network),
+    "loop gradient": Case([W, y, U], se.gradient((network()[1] ** 2).sum(), W)),
+    "loop Hessian product": Case(
+        [W, y, U, R], se.einsum("ijkl,kl->ij", se.hessian((network()[0] ** 2).sum(), W), R)
+    ),
+    "loop of numbers": Case([c, se.TensorSymbol("t", T)], newton_steps()),
+    "loop of two": Case([y, U], together()),
+    "loop in a loop": Case([x, y, U], nested()),
+}
+LENGTHS = [
+    {n: 5, m: 3, k: 4, T: 6},
+    {n: 2, m: 7, k: 1, T: 3},
+    {n: 1, m: 1, k: 2, T: 1},
+]
+# Lengths beyond those of the blocks of products and factors.
+LARGE = {n: 70, m: 90, k: 65, T: 2}
+BLOCKED = {"products", "transposes", "inverse", "several right-hand sides", "definite", "evidence"}
+BLOCKED |= {"determinants", "logistic Hessian", "sums", "softmax", "loop gradient"}
+
+
+def arrays_of(case, lengths, rng):
+    """Return random arguments."""
+    found = []
+    for symbol in case.args:
+        shape = tuple(int(own.subs(lengths)) for own in getattr(symbol, "shape", ()))
+        if symbol is at:
+            found.append(rng.integers(0, min(lengths[m], lengths[m]), shape))
+        elif not shape and not hasattr(symbol, "shape"):
+            found.append(0.75)
+        else:
+            value = rng.normal(size=shape) / max(1, shape[-1]) ** 0.5
+            if symbol is P:
+                value = value @ value.T + np.eye(len(value))
+            elif symbol in (S, W):
+                value = value + np.eye(len(value))
+            found.append(value)
+    return found
+
+
+class Library:
+    """Functions of C in one shared library."""
+
+    def __init__(self, path, texts):
+        self.texts = texts
+        # Helper functions are alike in all units.
+        units = [text.partition("*/\n\n")[2] for text in texts.values()]
+        paragraphs = dict.fromkeys(part for unit in units for part in unit.split("\n\n"))
+        (path / "all.c").write_text("\n\n".join(paragraphs))
+        command = ["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-o", "all.so", "all.c", "-lm"]
+        done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
+        self.library = ctypes.CDLL(str(path / "all.so"))
+
+    def call(self, own, case, arrays, shapes):
+        """Call a function; return the error code and the results."""
+        text = self.texts[own]
+        prototype = text[text.index(f"int {own}(") :].partition(");")[0].partition("(")[2]
+        known = {}
+        for symbol, value in zip(case.args, arrays, strict=True):
+            for axis, length in enumerate(getattr(symbol, "shape", ())):
+                known.setdefault(str(length), value.shape[axis])
+                if length == n + 1:
+                    known.setdefault("n", value.shape[axis] - 1)
+        parameters = [parameter.split()[-1] for parameter in prototype.split(", ")]
+        count = len(parameters) - len(arrays) - len(shapes)
+        results, given = [], [ctypes.c_int64(known[name]) for name in parameters[:count]]
+        for symbol, value in zip(case.args, arrays, strict=True):
+            if np.ndim(value):
+                value = np.ascontiguousarray(value, np.int64 if symbol is at else float)
+                results.append(value)
+                given.append(ctypes.c_void_p(value.ctypes.data))
+            else:
+                given.append(ctypes.c_double(value))
+        kept, results = results, []  # The arguments stay alive.
+        for name, shape in zip(prototype.split(", ")[-len(shapes) :], shapes, strict=True):
+            # Filled with what isn't a result, so that each entry must be written.
+            results.append(np.full(shape, -777, np.int64 if "int64_t" in name else float))
+            given.append(ctypes.c_void_p(results[-1].ctypes.data))
+        error = getattr(self.library, own)(*given)
+        del kept
+        return error, results
+
+
+def names_of(cases):
+    return {name: f"f{place}" for place, name in enumerate(cases)}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    texts = {
+        own: se.codegen(CASES[name].args, CASES[name].exprs, name=own, language="c")
+        for name, own in names_of(CASES).items()
+    }
+    return Library(tmp_path_factory.mktemp("c"), texts)
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", CASES)
+def test_values(library, name):
+    case = CASES[name]
+    rng = np.random.default_rng(7)
+    for lengths in [*LENGTHS, *[LARGE] * (name in BLOCKED)]:
+        arrays = arrays_of(case, lengths, rng)
+        expected = [np.asarray(own) for own in case.values(arrays)]
+        shapes = [own.shape for own in expected]
+        error, found = library.call(names_of(CASES)[name], case, arrays, shapes)
+        assert error == 0
+        for own, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(own, other, rtol=2e-9, atol=1e-10)
+
+
+EMPTY = [{n: 0, m: 3, k: 2, T: 2}, {n: 4, m: 0, k: 2, T: 2}, {n: 2, m: 3, k: 0, T: 0}]
+# The oracles of NumPy's that need entries.
+NEEDS_ENTRIES = {"logsumexp", "softmax", "softmax Jacobian", "kronecker"}
+
+
+@needs_gcc
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("lengths", EMPTY, ids=str)
+def test_lengths_of_0(library, lengths):
+    rng = np.random.default_rng(8)
+    for name, own in names_of(CASES).items():
+        case = CASES[name]
+        if at in case.args and not lengths[m]:
+            continue
+        arrays = arrays_of(case, lengths, rng)
+        try:
+            expected = [*map(np.asarray, case.values(arrays))]
+        except (ValueError, IndexError):
+            if name in NEEDS_ENTRIES:
+                case = Case(case.args, case.exprs)
+                expected = [*map(np.asarray, case.values(arrays))]
+            else:
+                expected = []
+        known = {
+            symbol.name: value.shape
+            for symbol, value in zip(case.args, arrays, strict=True)
+            if np.ndim(value)
+        }
+        shapes = [own.shape for own in expected] or [(99,)] * len(case.listed)
+        error, found = library.call(own, case, arrays, shapes)
+        assert error == (0 if expected else 2), (name, known)
+        for one, other in zip(found, expected, strict=False):
+            np.testing.assert_allclose(one, other, rtol=2e-9, atol=1e-10, err_msg=name)
+
+
+ERRORS = {
+    "singular": Case([S, y], [se.solve(S, y), se.inv(S)]),
+    "indefinite": Case([P], se.logdet(P)),
+    "outside": Case([x, at], x[at]),
+    "maximum": Case([x], x.max()),
+    "windows": Case([x, y], se.correlate(x, y, "valid")),
+}
+
+
+@needs_gcc
+def test_errors(tmp_path):
+    texts = {
+        own: se.codegen(ERRORS[name].args, ERRORS[name].exprs, name=own, language="c")
+        for name, own in names_of(ERRORS).items()
+    }
+    library = Library(tmp_path, texts)
+
+    def error(name, arrays, shapes):
+        return library.call(names_of(ERRORS)[name], ERRORS[name], arrays, shapes)[0]
+
+    ones = np.ones((3, 3))
+    assert error("singular", [ones, np.ones(3)], [(3,), (3, 3)]) == 1
+    assert error("singular", [np.eye(3), np.ones(3)], [(3,), (3, 3)]) == 0
+    assert error("indefinite", [-np.eye(3)], [()]) == 1
+    assert error("indefinite", [np.eye(3)], [()]) == 0
+    assert error("outside", [np.ones(3), np.array([0, 3])], [(2,)]) == 2
+    assert error("outside", [np.ones(3), np.array([-4, 0])], [(2,)]) == 2
+    assert error("outside", [np.ones(3), np.array([-3, 2])], [(2,)]) == 0
+    assert error("maximum", [np.ones(0)], [()]) == 2
+    assert error("windows", [np.ones(2), np.ones(3)], [(9,)]) == 2
+    # A negative length.
+    function = getattr(library.library, names_of(ERRORS)["maximum"])
+    assert function(ctypes.c_int64(-1), None, None) == 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "what"),
+    [
+        (se.svdvals(S), "singular value"),
+        (se.eigvalsh(P), "eigenvalues"),
+        (se.sort(x), "sorting"),
+        (se.digamma(x), "digamma"),
+        (se.besselj(2, x), "jv"),
+        (se.gradient(se.det(S), S), "determinants"),
+        (se.solution(lambda v: v**3 + v - y, se.TensorSymbol("v", n), y), "solution"),
+        (x * sp.I, "real numbers"),
+        (sp.Function("f")(c), "f"),
+    ],
+    ids=str,
+)
+def test_refused(expression, what):
+    with pytest.raises(se.UnsupportedError, match=what):
+        se.codegen([A, x, y, c, P, S], expression, language="c")
+
+
+def test_wrong_arguments():
+    with pytest.raises(se.UnsupportedError, match="language is 'python' or 'c', not 'fortran'"):
+        se.codegen(x, x.sum(), language="fortran")
+    with pytest.raises(se.UnsupportedError, match="a semiring is for language='python' only"):
+        se.codegen(x, x.sum(), language="c", semiring="max-plus")
+    with pytest.raises(se.UnsupportedError, match="the backend 'jax' is for"):
+        se.codegen(x, x.sum(), "jax", language="c")
+    for name in ("double", "exp", "result0", "memory", "cumsum", "2x", "a b"):
+        with pytest.raises(se.TensorError, match="must be an identifier"):
+            se.codegen(x, x.sum(), name=name, language="c")
+
+
+def test_names_of_arguments():
+    # Words of C and of our helper functions get other names.
+    names = ["int", "double", "error", "result0", "exp", "x; abort()"]
+    symbols = [se.TensorSymbol(name, 2) for name in names]
+    text = se.codegen(symbols, sum(symbols), language="c")
+    head = text[text.index("int function(", 40) :].partition("{")[0]
+    assert "arg5_" in head
+    assert "abort" not in text
+    assert "restrict double" not in head
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["products", "definite", "loop", "extrema", "gathers"])
+def test_units_compile_alone(tmp_path, name):
+    case = CASES[name]
+    (tmp_path / "unit.c").write_text(se.codegen(case.args, case.exprs, language="c"))
+    command = ["gcc", "-O1", *FLAGS, "-Wextra", "-pedantic", "-c", "unit.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+
+
+def test_parts_of_helper_functions():
+    # A part needs others above it only.
+    seen = set()
+    for name, part in helper_parts().items():
+        assert {*part.needs} <= seen
+        seen.add(name)
