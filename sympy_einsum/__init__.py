@@ -251,6 +251,7 @@ if TYPE_CHECKING:
     from .operations import scalar_names as _scalar_names
     from .operations.scalar_names import *  # noqa: F403
     from .optimization import Problem, pack
+    from .power_series import limit, series, taylor
     from .printing import draw, index_graph, latex, pretty, to_dot, to_text
     from .programs import codegen, from_function, parse_python
     from .rules import compress, expand, factor, simplify
@@ -271,6 +272,7 @@ _LATER = {
         "jupyter": "load_ipython_extension",
         "languages": "parse parse_program read_einsum",
         "optimization": "Problem pack",
+        "power_series": "limit series taylor",
         "printing": "draw index_graph latex pretty to_dot to_text",
         "programs": "codegen from_function parse_python",
         "rules": "compress expand factor simplify",
@@ -439,6 +441,7 @@ __all__ = [
     "kron",
     "lambdify",
     "latex",
+    "limit",
     "linearize",
     "logcumsumexp",
     "logdet",
@@ -478,6 +481,7 @@ __all__ = [
     "roll",
     "running_softmax",
     "scan",
+    "series",
     "simplify",
     "sliding_window_view",
     "slogdet",
@@ -497,6 +501,7 @@ __all__ = [
     "swapaxes",
     "take",
     "take_along_axis",
+    "taylor",
     "tensordot",
     "tensors",
     "tile",

@@ -37,6 +37,7 @@ PACKAGES = [
     "verification",
     "optimization",
     "statistics",
+    "power_series",
     "testing",
     "commandline",
     "jupyter",

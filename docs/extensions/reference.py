@@ -119,6 +119,11 @@ OF_US = {
         "Gaussian expectation variance covariance",
         "[Expectations](../expectations.md) shows them at work.",
     ),
+    "power-series": Page(
+        "Power series and limits",
+        "series taylor limit",
+        "[Series](../expectations.md#power-series) shows them at work.",
+    ),
     "texts": Page(
         "Texts that are read",
         "parse parse_program read_einsum parse_python from_function",

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sympy import Basic, Derivative, Dummy, Expr, Limit, MatrixBase, NDimArray, Subs, Symbol
+from sympy import Basic, Derivative, Expr, Limit, MatrixBase, NDimArray, Subs, Symbol
 from sympy.concrete.expr_with_limits import ExprWithLimits
 from sympy.core.evalf import prec_to_dps
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
-from ..core import TensorError, deferred, transform
+from ..core import TensorError, UnsupportedError, deferred, transform
 from ..expressions import (
     STOCK_TENSORS,
     STOCK_VARIABLES,
@@ -44,6 +44,8 @@ _expand = deferred("rules", "expand")
 _factor = deferred("rules", "factor")
 _simplify = deferred("rules", "simplify")
 _symbols_outside = deferred("rules", "symbols_outside")
+_series_with_order = deferred("power_series", "series_with_order")
+_leading_term = deferred("power_series", "leading_term")
 _number = deferred("evaluation", "evaluated_scalar")
 _with_numbers = deferred("evaluation", "with_numbers")
 
@@ -61,14 +63,16 @@ def _is_kind(name: str) -> Callable[[Node, set[Symbol]], bool | None]:
     return ask
 
 
-def _constant_in(node: Node, x: Symbol) -> Node:
+def _expansion(node: Node, x: Symbol, cdir: Expr, expand: Callable[[str], Expr]) -> Expr:
+    """Expand a scalar by its power series, for positive, negative or all values of the variable."""
     if node.is_constant(x):
         return node
-    # SymPy goes other ways only where an error says that it is about what isn't implemented.
-    name = f"{x}, SymPy's stand-in for the variable," if isinstance(x, Dummy) else x
-    raise NotImplementedError(
-        f"no series or limit through {node}: {name} can't be taken out of it; use diff"
-    )
+    side = "-" if cdir == -1 else "+" if cdir == 1 or x.is_positive else "+-"
+    try:
+        return expand(side)
+    except UnsupportedError as error:
+        # SymPy goes other ways only where an error says that it is about what isn't implemented.
+        raise NotImplementedError(str(error)) from error
 
 
 class AlgebraHooks(Node):
@@ -230,13 +234,13 @@ class AlgebraHooks(Node):
         outside = _symbols_outside(self)
         if outside is not self:
             return outside._eval_nseries(x, n=n, logx=logx, cdir=cdir)
-        return _constant_in(self, x)
+        return _expansion(self, x, cdir, lambda side: _series_with_order(self, x, n, side))
 
     def _eval_as_leading_term(self, x: Symbol, logx: Expr | None = None, cdir: Expr = 0) -> Expr:
         outside = _symbols_outside(self)
         if outside is not self:
             return outside.as_leading_term(x, logx=logx, cdir=cdir)
-        return _constant_in(self, x)
+        return _expansion(self, x, cdir, lambda side: _leading_term(self, x, side))
 
 
 def substituted(expr: Basic, *args: object, **options: object) -> Basic:

@@ -20,7 +20,7 @@ _scalar_and_tensor = deferred("analysis", "scalar_and_tensor")
 
 
 def expectation_node(
-    stock: Callable[..., Expr], cls: type, expr: Any, condition: Any = None, **options: object
+    stock: Callable[..., Expr], cls: Any, expr: Any, condition: Any = None, **options: object
 ) -> Expr:
     """An ``Expectation``, of a tensor its value: a node of SymPy's would make a scalar of it."""
     made: Any = stock(cls, expr, condition, **options)

@@ -65,6 +65,8 @@ _diff = deferred("calculus", "diff")
 _is_part_of_symbol = deferred("calculus", "is_part_of_symbol")
 _over = deferred("rules", "over")
 _symbols_outside = deferred("rules", "symbols_outside")
+_limit = deferred("power_series", "limit")
+_series = deferred("power_series", "series")
 _of_tensors_in = deferred("convert", "of_tensors")
 _written_out = deferred("convert", "as_explicit")
 _floats = deferred("evaluation", "floats")
@@ -246,14 +248,19 @@ def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **optio
 
 
 def limit(stock: Stock, cls: type, expr: Any, variable: Any, *args: Any, **options: Any) -> Expr:
-    """A ``Limit``."""
+    """A ``Limit``, of a tensor its value."""
     _check_lengths(cls.__name__, expr, variable)
+    if is_tensor(expr):
+        return _limit(expr, variable, *args, **options)
     return stock(cls, expr, variable, *args, **options)
 
 
 def series(stock: Stock, self: Expr, x: Any = None, *args: Any, **options: Any) -> Any:
-    """The method ``series``."""
+    """The method ``series``; of a tensor without O(x**n)."""
     _check_lengths("series", self, x)
+    if is_tensor(self) and x is not None:
+        given = {**dict(zip(("x0", "n"), args, strict=False)), **options}
+        return _series(self, x, given.get("x0", 0), given.get("n", 6))
     return stock(self, x, *args, **options)
 
 
