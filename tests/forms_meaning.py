@@ -43,7 +43,10 @@ class Meaning:
         return array.reshape(-1, 1) if axes == 1 else array
 
     def _symbol(self, form, env):
-        return self.shaped(self.data[form.data[0]], form.axes)
+        symbol = form.data[0]
+        if symbol not in self.data and symbol.name == "epsilon":
+            return se.LeviCivita(symbol.order).array
+        return self.shaped(self.data[symbol], form.axes)
 
     def _array(self, form, env):
         return self.shaped(np.array(form.data.tolist(), dtype=float).squeeze(), form.axes)

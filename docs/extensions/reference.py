@@ -32,13 +32,13 @@ class Page(NamedTuple):
 OF_US = {
     "tensors": Page(
         "Tensors",
-        "TensorSymbol tensors Constant Ones Zeros Delta eye tri one_hot Unit",
+        "TensorSymbol tensors Constant Ones Zeros Delta eye tri one_hot Unit LeviCivita",
         "Symbols with axis lengths, and tensors whose entries are known.",
     ),
     "products": Page(
         "Products",
         "einsum matmul dot inner outer tensordot kron matrix_power trace diag diagonal vec conv "
-        "convolve correlate",
+        "convolve correlate cross",
         "Sums of products of entries.",
     ),
     "shapes": Page(
@@ -78,7 +78,7 @@ OF_US = {
     ),
     "derivatives": Page(
         "Derivatives",
-        "diff gradient jacobian hessian jvp vjp hvp linearize solution minimizer "
+        "diff gradient jacobian hessian curl divergence laplacian jvp vjp hvp linearize solution minimizer "
         "stationary check_derivative",
         "The derivative of y with respect to x has the shape of y, then that of x.",
     ),

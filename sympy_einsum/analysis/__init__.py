@@ -1,6 +1,7 @@
 """Analyses of expressions: properties of values, features by which rules are looked up, products
 with what is inlined, and the cost of evaluation."""
 
+from .alternating_factors import joined_labels as joined_labels, sides_of as sides_of
 from .cost_model import (
     SPECIAL as SPECIAL,
     cost as cost,

@@ -15,6 +15,7 @@ from ..core import cached, postorder, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
+    LeviCivita,
     MatrixPower,
     Operand,
     TensorAdd,
@@ -88,7 +89,8 @@ def _is_by_entries(node: Operand) -> bool:
 
 
 def functions_below(product: Einsum) -> frozenset[Feature]:
-    """Return the functions and powers of matrices in a product and the products in it, at whatever
+    """Return the functions, powers of matrices and antisymmetric tensors in a product and the
+    products in it, at whatever
     depth; kept at the nodes."""
 
     def unknown(node: Einsum) -> list[Einsum]:
@@ -98,7 +100,7 @@ def functions_below(product: Einsum) -> frozenset[Feature]:
     for node in postorder([product], unknown) if "functions" not in product.memory else ():
         entrywise = [o for o in node.operands if isinstance(o, (Elementwise, TensorAdd))]
         inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
-        own = {MatrixPower for o in node.operands if isinstance(o, MatrixPower)}
+        own = {type(o) for o in node.operands if isinstance(o, (MatrixPower, LeviCivita))}
         node.memory["functions"] = _functions_near(entrywise).union(own, *inside)
     return product.memory["functions"]
 

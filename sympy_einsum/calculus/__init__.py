@@ -16,3 +16,4 @@ from .solutions import (
     solution as solution,
     stationary as stationary,
 )
+from .vector_fields import curl as curl, divergence as divergence, laplacian as laplacian

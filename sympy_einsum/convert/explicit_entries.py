@@ -12,11 +12,11 @@ import numpy as np
 from sympy import (
     Array,
     Basic,
+    Eijk,
     Eq,
     Expr,
     Integer,
     KroneckerDelta,
-    LeviCivita,
     Matrix,
     Max,
     Min,
@@ -40,6 +40,7 @@ from ..expressions import (
     Fourier,
     IntervalProducts,
     Inv,
+    LeviCivita,
     LogCumSumExp,
     LogDet,
     LogSumExp,
@@ -106,7 +107,7 @@ def _entries(node: Basic, operands: Arrays) -> np.ndarray:
 def _cofactor(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Expr:
     """Return the signed determinant of what some rows and columns leave."""
     kept = [[k for k in range(matrix.rows) if k not in gone] for gone in (rows, columns)]
-    sign = LeviCivita(*rows, *kept[0]) * LeviCivita(*columns, *kept[1])
+    sign = Eijk(*rows, *kept[0]) * Eijk(*columns, *kept[1])
     return sign * matrix.extract(*kept).det() if sign else S.Zero
 
 
@@ -254,6 +255,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         TensorSymbol: _symbol_entries,
         Constant: _constant_entries,
         Zeros: lambda node, operands, shape: _filled(shape, {}),
+        LeviCivita: lambda node, operands, shape: Constant(node.array).entries,
         Positions: _position_entries,
         Triangle: _triangle_entries,
         Fourier: _wave_entries,

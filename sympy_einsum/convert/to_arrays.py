@@ -35,6 +35,7 @@ from ..core import NodeTable, Shape, UnsupportedError, postorder
 from ..expressions import (
     Constant,
     Einsum,
+    LeviCivita,
     Operand,
     Reshape,
     Selection,
@@ -212,6 +213,7 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         **shared_rows(BUILDER),
         Zeros: lambda node, converted: ZeroArray(*node.shape),
         Constant: lambda node, converted: ImmutableDenseNDimArray(node.entries.tolist()),
+        LeviCivita: lambda node, converted: ImmutableDenseNDimArray(node.array.tolist()),
         Unit: lambda node, converted: ArrayContraction(unit_matrix(node), (1,)),
         Selection: lambda node, converted: selection_matrix(node),
         Triangle: lambda node, converted: triangle_matrix(node),

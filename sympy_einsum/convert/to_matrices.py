@@ -28,6 +28,7 @@ from ..core import HADAMARD_FIRST, PRODUCTS_FIRST, Network, NodeTable, Unsupport
 from ..expressions import (
     Constant,
     Einsum,
+    LeviCivita,
     Reshape,
     Selection,
     TensorAdd,
@@ -268,6 +269,9 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         **shared_rows(BUILDER),
         Zeros: lambda node, converted: ZeroMatrix(*matrix_algebra.rows_and_columns(node.shape)),
         Constant: _constant_matrix,
+        LeviCivita: lambda node, converted: ImmutableDenseMatrix(
+            node.array.reshape(node.array.shape[0], -1).tolist()
+        ),
         Unit: lambda node, converted: unit_matrix(node),
         Selection: lambda node, converted: selection_matrix(node),
         Triangle: lambda node, converted: triangle_matrix(node),

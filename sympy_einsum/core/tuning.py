@@ -183,6 +183,14 @@ MAX_COMPOSED_OPERANDS = 8
 # that are compared; beyond it they are compared for one operand after the other.
 MAX_SYMMETRIC_FACTORS = 4
 MAX_AXIS_ORDERS = 64
+# Axes of an antisymmetric tensor: their permutations are compared.
+MAX_ALTERNATING_AXES = 6
+# Terms into which simplify multiplies out a product of two antisymmetric tensors; those into which
+# it is multiplied out to decide equality, or a product with one is for code.
+MAX_CONTRACTED_TERMS = 2
+MAX_ALTERNATING_TERMS = 24
+# Length of a matrix of which products are simplified entry by entry.
+MAX_ENTRY_MATRIX = 4
 # Parts from which an entry is computed that is written as a formula.
 MAX_ENTRY_PARTS = 64
 # Order of cofactors that are written out: more have too many terms.

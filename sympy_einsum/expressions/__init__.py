@@ -82,6 +82,7 @@ from .leaves import (
     Zeros as Zeros,
     tensors as tensors,
 )
+from .levi_civita import LeviCivita as LeviCivita, alternating as alternating, parity as parity
 from .loop_fusion import fuse_loops as fuse_loops
 from .matrix_base import MatrixFunction as MatrixFunction
 from .matrix_functions import (

@@ -24,6 +24,8 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations, product
+from math import factorial, prod
 
 from sympy import Basic, Expr, Mul, S
 
@@ -35,11 +37,13 @@ from .labels import (
     dense_indices,
     indices_of,
     is_invariant,
+    number_labels,
     representative,
     sorted_operands,
     unite,
 )
 from .leaves import TensorSymbol, Zeros
+from .levi_civita import LeviCivita, alternating, is_exchangeable
 from .merging import compose_selectors, merge_one_hots
 from .slice_pushdown import composable_products, find_slice
 
@@ -361,8 +365,65 @@ class _ProductBuilder:
 
     # --- canonical form
 
+    def order_alternating(self) -> Expr:
+        """Bring the axes of antisymmetric tensors into canonical order; return the sign that this
+        gives to the product, 0 if that is its own opposite."""
+        places = [k for k, tensor in enumerate(self.tensors) if type(tensor) is LeviCivita]
+        if any(self._vanishes_around(k) for k in places):
+            return S.Zero
+        count = prod([factorial(len(self.subs[k])) for k in places])
+        total = 1
+        for group in [places] if count <= tuning.MAX_AXIS_ORDERS else [[k] for k in places]:
+            signs = self._simplest_order(group)
+            if len(signs) > 1:
+                return S.Zero
+            total *= signs.pop()
+        return S.One if total == 1 else S.NegativeOne
+
+    def _vanishes_around(self, k: int) -> bool:
+        """Tell whether an antisymmetric factor is multiplied by what is symmetric in two of its
+        axes."""
+        labels = self.subs[k]
+        if len({*labels}) < len(labels):
+            return True
+        factors = [
+            pair for j, pair in enumerate(zip(self.tensors, self.subs, strict=True)) if j != k
+        ]
+        for pair in combinations([i for i in labels if i not in self.output], 2):
+            holders = [(own, axes) for own, axes in factors if not {*pair}.isdisjoint(axes)]
+            if len(holders) == 1 and is_exchangeable(*holders[0], pair):
+                return True
+        return False
+
+    def _simplest_order(self, places: Sequence[int]) -> set[int]:
+        """Order the axes of some antisymmetric factors such that the product is the simplest;
+        return the signs with which it then occurs."""
+        best: tuple[list[list[int]], list[Labels]] | None = None
+        signs: set[int] = set()
+        for orders in product(*[alternating(len(self.subs[k])) for k in places]):
+            subs = [*self.subs]
+            for k, (axes, _) in zip(places, orders, strict=True):
+                subs[k] = [self.subs[k][axis] for axis in axes]
+            _, ordered = sorted_operands(self.tensors, subs, self.output)
+            number = number_labels([*ordered, self.output])
+            code = [[number[label] for label in own] for own in (*ordered, self.output)]
+            sign = prod([sign for _, sign in orders])
+            if best is None or code < best[0]:
+                best, signs = (code, subs), {sign}
+            elif code == best[0]:
+                signs.add(sign)
+        assert best is not None
+        self.subs = best[1]
+        return signs
+
     def canonical(self, factors: Sequence[Expr]) -> Operand:
         """Sort, rename, and split into a view of a dense product."""
+        if LeviCivita in map(type, self.tensors):
+            sign = self.order_alternating()
+            if not sign:
+                return self.zeros()
+            if sign is S.NegativeOne:
+                factors = _collect_scalars([sign, *factors]) or []
         if not self.tensors:
             return self._view(factors) if self.output else scalar_product(factors)
         if len(self.tensors) > 1:
@@ -389,6 +450,21 @@ class _ProductBuilder:
         self.tensors, self.subs = [dense], [[labels[i] for i in output]]
         return dense
 
+    def _alternating_term(
+        self, core: Einsum, term: tuple[Label, ...]
+    ) -> tuple[Expr, Einsum, tuple[Label, ...]]:
+        """Return the sign, the product and the labels of its axes, with the axes of antisymmetric
+        factors in the order that is canonical for the output."""
+        label_of: dict[int, Label] = {i: object() for i in range(len(core.lengths))}
+        label_of.update(zip(core.output, term, strict=True))
+        lengths = {label_of[i]: length for i, length in enumerate(core.lengths)}
+        inner = _ProductBuilder(tuple(self.output), {**self.lengths, **lengths})
+        inner.tensors = [*core.operands]
+        inner.subs = [[label_of[i] for i in own] for own in core.subscripts]
+        sign = inner.order_alternating()
+        inner.tensors, inner.subs = sorted_operands(inner.tensors, inner.subs, inner.output)
+        return sign, inner._condense(), tuple(inner.subs[0])
+
     def _view(self, factors: Sequence[Expr]) -> Operand:
         """Build a view: at most one tensor, rearranged, times factors."""
         output = tuple(self.output)
@@ -402,7 +478,15 @@ class _ProductBuilder:
                 orders = [tuple([term[k] for k in axes]) for axes in core.permutations]
                 term = min(orders, key=lambda labels: [axis_of[i] for i in labels])
             elif type(core) is Einsum and len({*term}) == len(term):
-                term = _canonical_term(core, term, output)
+                if output != term and LeviCivita in map(type, core.operands):
+                    sign, core, term = self._alternating_term(core, term)
+                    if not sign:
+                        return self.zeros()
+                    if sign is S.NegativeOne:
+                        factors = _collect_scalars([sign, *factors]) or []
+                    self.tensors = [core]
+                else:
+                    term = _canonical_term(core, term, output)
             if output == term and len(set(term)) == len(term):
                 multiple = core._times(factors)
                 if multiple is not None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from .. import operations as ops
-from ..core import ShapeError
-from ..expressions import Operand, TensorLike, shape_of
+from ..expressions import Operand, TensorLike
 from ._rows import NumpyRow as Row
-from ._shapes import broadcast_arrays
 
 _LENGTHS = "Raises ShapeError if the lengths don't match."
 
@@ -26,24 +24,7 @@ def cross(
 ) -> Operand:
     places = [place if axis is None else axis for place in (axisa, axisb, axisc)]
     a, b = (ops.moveaxis(v, place, -1) for v, place in zip((a, b), places, strict=False))
-    for number, vectors in enumerate((a, b), start=1):
-        if shape_of(vectors)[-1] != 3:
-            raise ShapeError(
-                f"cross takes vectors with 3 entries, and operand {number} has "
-                f"{shape_of(vectors)[-1]} along the axis; of two with 2 entries it is "
-                "a[0]*b[1] - a[1]*b[0]"
-            )
-    a, b = broadcast_arrays([a, b])
-    c = ops.subtract(
-        ops.multiply(_rotated(a, 1), _rotated(b, 2)), ops.multiply(_rotated(a, 2), _rotated(b, 1))
-    )
-    return ops.moveaxis(c, -1, places[2])
-
-
-def _rotated(a: Operand, by: int) -> Operand:
-    """Rotate the entries along the last axis to the left."""
-    parts = [ops.getitem(a, (..., slice(by, None))), ops.getitem(a, (..., slice(by)))]
-    return ops.concatenate(parts, -1)
+    return ops.moveaxis(ops.cross(a, b), -1, places[2])
 
 
 # fmt: off

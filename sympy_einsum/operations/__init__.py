@@ -123,6 +123,7 @@ from .pieces import (
     tile as tile,
 )
 from .products import (
+    cross as cross,
     dot as dot,
     einsum as einsum,
     inner as inner,

@@ -21,6 +21,7 @@ from ..core import (
     same_name_hint,
 )
 from ..expressions import (
+    LeviCivita,
     Operand,
     TensorAdd,
     TensorExpr,
@@ -332,3 +333,40 @@ def to_kronecker(derivative: TensorLike, order: int) -> Operand:
     size = prod(shape[:order]), prod(shape[order:])
     terms = derivative.operands if isinstance(derivative, TensorAdd) else [derivative]
     return add(*[reshape(transpose(term, axes), size) for term in terms])
+
+
+def cross(a: TensorLike, b: TensorLike) -> Operand:
+    """Compute the cross product of vectors of length 3, along the last axes of two tensors.
+
+    It is the contraction ε_ijk a_j b_k with :class:`LeviCivita`, by which ``simplify`` knows the
+    identities of vector algebra. The other axes broadcast, as those of ``numpy.cross``; that one of
+    :mod:`sympy_einsum.numpy` takes other axes.
+
+    Raises
+    ======
+
+    ShapeError : a last axis isn't known to have the length 3, or the other axes don't match
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> a, b, c = se.tensors("a b c", 3)
+    >>> se.cross(a, b).as_explicit()[0]
+    -b[1]*a[2] + a[1]*b[2]
+    >>> se.cross(b, a) + se.cross(a, b), se.simplify(a @ se.cross(a, b))
+    (Zeros(3), 0)
+    >>> print(se.simplify(se.cross(a, se.cross(b, c))))
+    (c @ a)*b - (b @ a)*c
+    >>> print(se.gradient(a @ se.cross(b, c), a))
+    cross(b, c)
+    """
+    for number, vectors in enumerate((a, b), start=1):
+        shape = shape_of(vectors)
+        if not shape or shape[-1] != 3:
+            raise ShapeError(
+                f"cross takes vectors with 3 entries, and operand {number} has "
+                f"{shape[-1] if shape else 'no'} along the axis; of two with 2 entries it is "
+                "a[0]*b[1] - a[1]*b[0]"
+            )
+    return einsum("ijk,...j,...k->...i", LeviCivita(3), a, b)

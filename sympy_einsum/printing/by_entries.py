@@ -16,6 +16,7 @@ from ..expressions import (
     Elementwise,
     Extremum,
     Fourier,
+    LeviCivita,
     MatrixFunction,
     OneHot,
     Operand,
@@ -214,7 +215,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Positions: _windows_entry,
         Triangle: _triangle_entry,
         **dict.fromkeys(
-            [TensorSymbol, Zeros, Constant, Unit, Selection, Fourier], _unchanged_entry
+            [TensorSymbol, Zeros, Constant, LeviCivita, Unit, Selection, Fourier], _unchanged_entry
         ),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _unchanged_entry),
         **dict.fromkeys([OneHot, Reshape, Scan, Solution], _unchanged_entry),

@@ -1,5 +1,4 @@
-"""Recognise ``concatenate``, ``stack`` and ``roll`` in sums of zero-padded tensors, and cross
-products in differences of products of rolled vectors."""
+"""Recognise ``concatenate``, ``stack`` and ``roll`` in sums of zero-padded tensors."""
 
 from __future__ import annotations
 
@@ -31,18 +30,6 @@ class Call(NamedTuple):
     tensors: tuple[TensorExpr, ...]
     axis: int
     shift: Expr | None = None
-
-
-class CrossProducts(NamedTuple):
-    """Hold a sum of cross products, each a factor and two vectors, and of other terms."""
-
-    products: tuple[tuple[Expr, TensorExpr, TensorExpr], ...]
-    others: tuple[Operand, ...]
-
-    @property
-    def tensors(self) -> tuple[Operand, ...]:
-        """The tensors that are shown."""
-        return (*[vector for _, *pair in self.products for vector in pair], *self.others)
 
 
 class _Piece(NamedTuple):
@@ -158,39 +145,3 @@ def _rolled(node: TensorAdd, tensors: Sequence[TensorExpr], axis: int) -> Call |
             if (number.is_number or symbolic) and roll(source, number, axis) is node:
                 return Call("roll", (source,), axis, number)
     return None
-
-
-def find_cross_products(node: TensorAdd) -> CrossProducts | None:
-    """Recognise cross products in a sum; return None if there are none."""
-    if node.shape != (3,):
-        return None
-    left: dict[tuple[Expr, TensorExpr, TensorExpr], Operand] = {}
-    found = []
-    others = []
-    for term in node.operands:
-        times, product = _numeric_factor(term)
-        pair = _cross_term(product)
-        if pair is None:
-            others.append(term)
-        elif (other := (-times, *pair[::-1])) in left:
-            del left[other]
-            found.append(other if times.could_extract_minus_sign() else (times, *pair))
-        else:
-            left[times, *pair] = term
-    return CrossProducts(tuple(found), (*others, *left.values())) if found else None
-
-
-def _numeric_factor(term: Operand) -> tuple[Expr, Operand]:
-    """Split a term into its numeric factor and the rest."""
-    if not isinstance(term, View):
-        return S.One, term
-    return term.coefficient, term.without_coefficient()
-
-
-def _cross_term(term: Operand) -> tuple[TensorExpr, TensorExpr] | None:
-    """Match a term with the entrywise product ``roll(a, 2)*roll(b, 1)``: (a, b)."""
-    if type(term) is not Einsum or term.subscripts != (term.output, term.output):
-        return None
-    calls = [find_call(own) for own in term.operands if isinstance(own, TensorAdd)]
-    by = {own.shift: own.tensors[0] for own in calls if own is not None and own.shift is not None}
-    return (by[S(2)], by[S.One]) if by.keys() == {S.One, S(2)} else None

@@ -18,6 +18,7 @@ from sympy import Basic, Expr, MatrixBase, NDimArray, Symbol, preorder_traversal
 from ..core import cached, children, postorder, transform, tuning
 from ..expressions import (
     Elementwise,
+    LeviCivita,
     Operand,
     Positions,
     Reshape,
@@ -177,6 +178,8 @@ def names(taken: set[str], stem: str = "h") -> Iterator[str]:
 def shown_names(nodes: Sequence[Basic]) -> set[str]:
     """Return the names that the formulas of some nodes contain: tensors, symbols and positions."""
     found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
+    if any(isinstance(node, LeviCivita) for node in nodes):
+        found |= {"epsilon", "ε"}
     for node in nodes:
         if isinstance(node, (Positions, Triangle)):
             found |= {s.name for s in node._own_symbols()}

@@ -17,6 +17,7 @@ from ..expressions import (
     Elementwise,
     Fourier,
     Inv,
+    LeviCivita,
     LogDet,
     MatrixFunction,
     MatrixPower,
@@ -39,9 +40,10 @@ from ..expressions import (
 )
 from ..operations import getitem
 from . import algebra, forms
+from .cross_products import is_alone, with_cross_products
 from .forms import Form
 from .functions import elementwise_form
-from .joined import Call, CrossProducts
+from .joined import Call
 from .kronecker import paired
 from .recurrences import scan_form, solution_form
 from .slices import Factors, as_slice, index_of_selector, labelled_factors, rearranged_product
@@ -69,6 +71,10 @@ def _windows_form(notation: Notation, node: Positions) -> Form:
 
 def _triangle_form(notation: Notation, node: Triangle) -> Form:
     return Form("triangle", [algebra.ones(node.shape)], (node.offset, False), 2)
+
+
+def _levi_civita_form(notation: Notation, node: LeviCivita) -> Form:
+    return Form("symbol", (), (TensorSymbol("epsilon", node.shape), False), node.order)
 
 
 def _fourier_form(notation: Notation, node: Fourier) -> Form:
@@ -170,14 +176,8 @@ def _sum_form(notation: Notation, node: TensorAdd) -> Form:
     return algebra.total([notation.whole(term) for term in notation.terms(node)], node.order)
 
 
-def _joined_form(notation: Notation, made: Call | CrossProducts, order: int) -> Form:
-    """Show joined tensors as blocks, as a rolled tensor or with cross products."""
-    if isinstance(made, CrossProducts):
-        terms = [notation.whole(term) for term in made.others]
-        for times, *pair in made.products:
-            product = Form("cross", [notation.whole(vector) for vector in pair], None, 1)
-            terms.append(algebra.product([forms.stock(times), product]))
-        return algebra.total(terms, 1)
+def _joined_form(notation: Notation, made: Call, order: int) -> Form:
+    """Show joined tensors as blocks or as a rolled tensor."""
     if made.shift is not None:
         parts = [notation.whole(made.tensors[0]), forms.stock(made.shift)]
         return forms.call("roll", *parts, axes=order, note=(made.axis,) if order > 1 else None)
@@ -249,9 +249,23 @@ def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -
         return form if indexed.axes is None else algebra.transpose(form)
     if notation.style in INDEX_STRINGS:
         return _index_string_form(notation, product)
+    if any(isinstance(operand, LeviCivita) for operand in product.operands):
+        product, found = with_cross_products(product)
+        for symbol, *pair in found:
+            vectors = [notation.whole(vector) for vector in pair]
+            notation.show(symbol, _cross_form(vectors, symbol.order))
+        if is_alone(product):
+            return notation.of(product.operands[0])
     if not product.operands and len(set(node.output)) == node.order:
         return algebra.ones(node.shape)
     return _matrix_product_form(notation, product) or _index_string_form(notation, product)
+
+
+def _cross_form(vectors: Sequence[Form], order: int) -> Form:
+    """Write the cross product of two vectors, or of stacks of vectors."""
+    if order == 1:
+        return Form("cross", vectors, None, 1)
+    return forms.call("cross", *vectors, axes=order)
 
 
 def _matrix_product_form(notation: Notation, product: Factors) -> Form | None:
@@ -287,6 +301,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Zeros: lambda notation, node: Form("zeros", (), node.shape, node.order),
         Constant: _constant_form,
         Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
+        LeviCivita: _levi_civita_form,
         Positions: _windows_form,
         Selection: _selection_form,
         Triangle: _triangle_form,

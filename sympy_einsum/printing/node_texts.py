@@ -25,6 +25,7 @@ from ..expressions import (
     Extremum,
     Fourier,
     HalfPower,
+    LeviCivita,
     MatrixFunction,
     MatrixPower,
     OneHot,
@@ -49,6 +50,7 @@ from ..expressions import (
 )
 from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
+from .cross_products import is_alone, with_cross_products
 from .joined import Call, find_call
 from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
@@ -338,11 +340,25 @@ def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: C
             return Text(f"{text.shown}.T")
         if form.operators:
             return Text(f"{text.shown}.transpose({', '.join(map(str, indexed.axes))})")
+    if form.operators and any(isinstance(own, LeviCivita) for own in product.operands):
+        product = _with_cross_texts(product, form)
+        if is_alone(product):
+            return below[product.operands[0]]
     if form.operators:
         return _operator_text(node, product, below, form) or _einsum_call(product, below, form)
     if product.output == (1, 0) and product.terms == ((0, 1),):
         return Text(f"{below[product.operands[0]].within(ATOM)}.T")
     return _einsum_call(product, below, form)
+
+
+def _with_cross_texts(product: Factors, form: CodeForm) -> Factors:
+    """Write the cross products in a product; return the product of these and the other factors."""
+    product, found = with_cross_products(product)
+    for symbol, *pair in found:
+        for node in postorder(pair, lambda n: () if n in form.texts else children(n)):
+            _write(node, form)
+        form.texts[symbol] = form.call("cross", *[form.texts[vector].shown for vector in pair])
+    return product
 
 
 def _operator_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text | None:
@@ -380,6 +396,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Constant: _constant_text,
         Unit: _selector_text,
         Selection: _selector_text,
+        LeviCivita: lambda node, below, form: form.call("LeviCivita", str(node.length)),
         Positions: _windows_text,
         Triangle: _triangle_text,
         Fourier: _fourier_text,

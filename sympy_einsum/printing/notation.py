@@ -34,7 +34,7 @@ from .by_entries import EntryForms, is_composed
 from .entries import entry_form, named
 from .forms import Form
 from .functions import body_level
-from .joined import Call, CrossProducts, find_call, find_cross_products
+from .joined import Call, find_call
 from .naming import (
     Abbreviation,
     Sums,
@@ -71,7 +71,7 @@ class Notation:
         self._named: dict[Basic, Form] = {}
         self._pending: list[Basic] = []
         self._sums: dict[TensorExpr, tuple[Operand, ...]] = {}
-        self._joined_tensors: dict[TensorAdd, Call | CrossProducts | None] = {}
+        self._joined_tensors: dict[TensorAdd, Call | None] = {}
         self._new_names = names(self._taken)
         self.recurrences = Recurrences(self)
 
@@ -152,13 +152,13 @@ class Notation:
                 self._wholes[node] = self._levelled(node)
         return self._wholes[root]
 
-    def joined_tensors(self, node: TensorAdd) -> Call | CrossProducts | None:
-        """Find the joined tensors or cross products of a sum; return None where its terms are
-        shown, as in index strings and by entries."""
+    def joined_tensors(self, node: TensorAdd) -> Call | None:
+        """Find the joined tensors of a sum; return None where its terms are shown, as in index
+        strings and by entries."""
         if self.style not in ("auto", "matrix") or node.order not in (1, 2) or node in self._sums:
             return None
         if node not in self._joined_tensors:
-            self._joined_tensors[node] = find_cross_products(node) or find_call(node)
+            self._joined_tensors[node] = find_call(node)
         return self._joined_tensors[node]
 
     def meaning(self, node: Basic) -> Form:

@@ -24,7 +24,7 @@ from ..expressions import (
     TensorAdd,
     View,
 )
-from . import kronecker, matrices, matrix_powers
+from . import entry_matrices, kronecker, matrices, matrix_powers
 from .rewriting import Rule, any_of
 
 ALONG = Rule(
@@ -186,6 +186,15 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             wrong="inv(2*A) = 2*inv(A)",
         ),
         Rule(
+            "inverse of a rotation",
+            "inv(stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])]))"
+            " = stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])]).T",
+            entry_matrices.inv_of_entries,
+            any_of(TensorAdd, Einsum),
+            wrong="inv(stack([stack([cos(s), -sin(s)]), stack([2*sin(s), cos(s)])]))"
+            " = stack([stack([cos(s), -sin(s)]), stack([2*sin(s), cos(s)])]).T",
+        ),
+        Rule(
             "inverse of a power",
             "inv(matrix_power(A, p)) = matrix_power(A, -p)",
             matrix_powers.inv_of_power,
@@ -206,6 +215,13 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
         ),
     ),
     Det: (
+        Rule(
+            "determinant of a rotation",
+            "det(stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])])) = 1",
+            entry_matrices.det_of_entries,
+            any_of(TensorAdd, Einsum),
+            wrong="det(stack([stack([cos(s), sin(s)]), stack([sin(s), cos(s)])])) = 1",
+        ),
         Rule(
             "determinant of a power",
             "det(matrix_power(A, p)) = det(A)**p",

@@ -21,6 +21,7 @@ from ..expressions import (
     Fourier,
     IntervalProducts,
     Inv,
+    LeviCivita,
     LogCumSumExp,
     LogDet,
     LogSumExp,
@@ -148,7 +149,7 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         [
             *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
             *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
-            *(Extremum, ExtremumShare, Picked, Ranking, Fourier, Solution),
+            *(Extremum, ExtremumShare, Picked, Ranking, Fourier, Solution, LeviCivita),
         ],
         "a semiring has sums and products only",
     ),

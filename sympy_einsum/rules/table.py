@@ -9,6 +9,7 @@ rule: nodes are built that way (see expressions/products.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from sympy import Add, Expr, Mul, Pow, exp, log
 
@@ -23,7 +24,7 @@ from ..analysis import (
     SQUARE,
     SYMMETRIC,
 )
-from ..core import sigmoid, softplus
+from ..core import sigmoid, softplus, tuning
 from ..expressions import (
     Adj,
     AdjStack,
@@ -36,6 +37,7 @@ from ..expressions import (
     IntervalProducts,
     Inv,
     InvStack,
+    LeviCivita,
     LogSumExp,
     MatrixPower,
     Operand,
@@ -51,11 +53,13 @@ from . import (
     conditions,
     distribution,
     entries,
+    entry_matrices,
     extrema,
     fourier,
     intervals,
     inverses,
     kronecker,
+    levi_civita,
     loops,
     matrices,
     matrix_powers,
@@ -103,6 +107,30 @@ ADJUGATE = Rule(
 )
 PRODUCT = (
     DENEST,
+    Rule(
+        "product of a rotation",
+        "stack([stack([cos(s), sin(s)]), stack([-sin(s), cos(s)])])"
+        " @ stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])]) = Delta(2)",
+        entry_matrices.product_of_entries,
+        any_of(TensorAdd, Einsum),
+        wrong="stack([stack([cos(s), sin(s)]), stack([sin(s), cos(s)])])"
+        " @ stack([stack([cos(s), sin(s)]), stack([sin(s), cos(s)])]) = Delta(2)",
+    ),
+    Rule(
+        "antisymmetric and symmetric",
+        "einsum('ijk,jk->i', LeviCivita(3), (A + A.T)[:3, :3]) = Zeros(3)",
+        levi_civita.contract_with_symmetric,
+        any_of(LeviCivita),
+        wrong="einsum('ijk,jk->i', LeviCivita(3), A[:3, :3]) = Zeros(3)",
+    ),
+    Rule(
+        "double cross product",
+        "cross(A[0, :3], cross(x[:3], y[:3])) = "
+        "(A[0, :3] @ y[:3])*x[:3] - (A[0, :3] @ x[:3])*y[:3]",
+        partial(levi_civita.contract_pair, max_terms=tuning.MAX_CONTRACTED_TERMS),
+        any_of(LeviCivita),
+        wrong="cross(cross(A[0, :3], x[:3]), y[:3]) = cross(A[0, :3], cross(x[:3], y[:3]))",
+    ),
     ADJUGATE,
     Rule(
         "inverse",
@@ -441,6 +469,18 @@ EXPANDED_RULES: dict[type, tuple[Rule, ...]] = {
             any_of(Einsum),
         ),
         *[rule for rule in PRODUCT if rule not in (DENEST, HALVES)],
+        Rule(
+            "product of antisymmetric tensors",
+            "einsum('abc,def->abcdef', LeviCivita(3), LeviCivita(3)) = "
+            "einsum('ad,be,cf->abcdef', Delta(3), Delta(3), Delta(3)) + "
+            "einsum('ae,bf,cd->abcdef', Delta(3), Delta(3), Delta(3)) + "
+            "einsum('af,bd,ce->abcdef', Delta(3), Delta(3), Delta(3)) - "
+            "einsum('ad,bf,ce->abcdef', Delta(3), Delta(3), Delta(3)) - "
+            "einsum('ae,bd,cf->abcdef', Delta(3), Delta(3), Delta(3)) - "
+            "einsum('af,be,cd->abcdef', Delta(3), Delta(3), Delta(3))",
+            partial(levi_civita.contract_pair, max_terms=tuning.MAX_ALTERNATING_TERMS),
+            any_of(LeviCivita),
+        ),
         DISTRIBUTE,
     ),
     View: (*VIEW, DISTRIBUTE),

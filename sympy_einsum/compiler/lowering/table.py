@@ -19,6 +19,7 @@ from ...expressions import (
     Fourier,
     IntervalProducts,
     Inv,
+    LeviCivita,
     LogCumSumExp,
     LogDet,
     LogSumExp,
@@ -67,6 +68,7 @@ LOWERINGS: NodeTable[Row] = NodeTable(
     {
         TensorSymbol: lambda builder, node: builder.emit("argument", params=(node,)),
         Constant: lambda builder, node: builder.emit("constant", params=(node,)),
+        LeviCivita: lambda builder, node: builder.value(Constant(node.array)),
         Zeros: lambda builder, node: builder.emit("zeros", params=(node.shape,)),
         Positions: lower_positions,
         Triangle: lower_triangle,

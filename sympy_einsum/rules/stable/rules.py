@@ -21,6 +21,7 @@ from ...core import (
 from ...expressions import (
     Einsum,
     Elementwise,
+    LeviCivita,
     LogSumExp,
     MatrixPower,
     Operand,
@@ -34,6 +35,7 @@ from .. import (
     cancellation,
     determinants,
     entries,
+    levi_civita,
     loops,
     matrix_powers,
     powers,
@@ -216,12 +218,20 @@ VANISHING_SUM = Rule(
     pairs.vanishing_beside_sum,
     any_of(log),
 )
+SPELLED = Rule(
+    "spelled cross product",
+    "cross(x[:3], y[:3]) = stack([x[1]*y[2] - x[2]*y[1], x[2]*y[0] - x[0]*y[2], "
+    "x[0]*y[1] - x[1]*y[0]])",
+    levi_civita.spell,
+    any_of(LeviCivita),
+    wrong="cross(x[:3], y[:3]) = stack([x[1]*y[2], x[2]*y[0], x[0]*y[1]])",
+)
 # The rules for products that are selected by functions_below alone.
-VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO)
+VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO, SPELLED)
 BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, POWERS, FACTORS, BESSEL, *VANISHING_RULES)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Scan: (LOOP_AS_EXTREMUM,),
-    Einsum: (VANISHING, VANISHING_SUM),
+    Einsum: (VANISHING, VANISHING_SUM, SPELLED),
     View: (POWER_BESIDE_ZERO,),
     TensorAdd: (
         NUMERIC_NAME,
