@@ -27,6 +27,7 @@ A, B = se.tensors("A B", m, n)
 X, Y = se.tensors("X Y", n, n)
 x, y, v = se.tensors("x y v", n)
 C, D = se.tensors("C D", 2, 3)
+THREE = se.TensorSymbol("w", 3)
 LOOP = se.scan(lambda c, row: (c * row, None), D[0], C)[0]
 T = se.TensorSymbol("T", n, m, k)
 f = x @ X @ x
@@ -152,6 +153,10 @@ CALLS: dict[str, tuple] = {
     "det": (se.det, X),
     "diag": (se.diag, x, 0),
     "diagonal": (se.diagonal, X, 0, 0, 1),
+    "cross": (se.cross, THREE, THREE),
+    "curl": (se.curl, se.sin(THREE), THREE),
+    "divergence": (se.divergence, X @ x, x),
+    "laplacian": (se.laplacian, f, x),
     "diff": (se.diff, f, x, 2),
     "dot": (se.dot, X, x),
     "draw": (se.draw, X @ x),

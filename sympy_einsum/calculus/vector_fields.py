@@ -39,7 +39,7 @@ def divergence(F: TensorLike, x: Operand) -> Operand:
     >>> n = symbols("n", integer=True, positive=True)
     >>> A, x = se.TensorSymbol("A", n, n), se.TensorSymbol("x", n)
     >>> se.divergence(A @ x, x), se.divergence(x / se.norm(x), x)
-    (A.trace(), (n - 1)/sqrt(x @ x))
+    (A.trace(), n/norm(x) - 1/norm(x))
     """
     F, x = _field(F, x, "divergence")
     return _contracted("...ii->...", diff(F, x))

@@ -352,8 +352,8 @@ def cross(a: TensorLike, b: TensorLike) -> Operand:
 
     >>> import sympy_einsum as se
     >>> a, b, c = se.tensors("a b c", 3)
-    >>> se.cross(a, b).as_explicit()[0]
-    -b[1]*a[2] + a[1]*b[2]
+    >>> se.cross([1, 0, 0], [0, 2, 0]).as_explicit()
+    [0, 0, 2]
     >>> se.cross(b, a) + se.cross(a, b), se.simplify(a @ se.cross(a, b))
     (Zeros(3), 0)
     >>> print(se.simplify(se.cross(a, se.cross(b, c))))
@@ -361,12 +361,16 @@ def cross(a: TensorLike, b: TensorLike) -> Operand:
     >>> print(se.gradient(a @ se.cross(b, c), a))
     cross(b, c)
     """
+    a, b = as_operand(a), as_operand(b)
     for number, vectors in enumerate((a, b), start=1):
         shape = shape_of(vectors)
-        if not shape or shape[-1] != 3:
+        if not shape:
             raise ShapeError(
-                f"cross takes vectors with 3 entries, and operand {number} has "
-                f"{shape[-1] if shape else 'no'} along the axis; of two with 2 entries it is "
-                "a[0]*b[1] - a[1]*b[0]"
+                f"cross takes vectors with 3 entries, and operand {number} is a scalar"
+            )
+        if shape[-1] != 3:
+            raise ShapeError(
+                f"cross takes vectors with 3 entries, and operand {number} has {shape[-1]} along "
+                "the axis; of two with 2 entries it is a[0]*b[1] - a[1]*b[0]"
             )
     return einsum("ijk,...j,...k->...i", LeviCivita(3), a, b)

@@ -143,7 +143,7 @@ def test_pictures():
 
 def test_cross_products_in_long_sums():
     e = np.cross(np.cross(v, w), w) - v
-    assert se.latex(e) == r"- w \times \left(v \times w\right) - v"
+    assert se.latex(e) == r"- v - w \times \left(v \times w\right)"
 
 
 def test_long_formulas_define_no_more_than_they_show():
