@@ -23,7 +23,7 @@ def expectation_node(
     stock: Callable[..., Expr], cls: Any, expr: Any, condition: Any = None, **options: object
 ) -> Expr:
     """An ``Expectation``, of a tensor its value: a node of SymPy's would make a scalar of it."""
-    made: Any = stock(cls, expr, condition, **options)
+    made = stock(cls, expr, condition, **options)
     return made.doit() if is_tensor(expr) and type(made) is cls else made
 
 
