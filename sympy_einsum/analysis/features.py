@@ -59,16 +59,25 @@ def _find_functions(root: TensorExpr) -> None:
         below[node] = _entry_operands(node)
         return [operand for operand in below[node] if "near" not in operand.memory]
 
-    for node in postorder([root], unknown):
+    # Those below are mostly known: then there is nothing to walk over.
+    for node in postorder([root], unknown) if unknown(root) else (root,):
         own = functions_of(node.body) if isinstance(node, Elementwise) else frozenset()
-        levels = [own]
-        inside = [operand.memory["near"] for operand in below[node]]
-        # Numeric factors stand between the levels.
-        for k in range(min(2 * tuning.STABLE_LEVELS - 1, max(map(len, inside)))) if inside else ():
-            levels.append(own.union(*[known[min(k, len(known) - 1)] for known in inside]))
-        while len(levels) > 1 and levels[-1] == levels[-2]:
-            levels.pop()
-        node.memory["near"] = levels
+        inside = frozenset([operand.memory["near"] for operand in below[node]])
+        node.memory["near"] = _levels(own, inside)
+
+
+@cached(4096)
+def _levels(
+    own: frozenset[type], inside: frozenset[tuple[frozenset[type], ...]]
+) -> tuple[frozenset[type], ...]:
+    """Return the functions in a node down to each level, given those in its operands."""
+    levels = [own]
+    # Numeric factors stand between the levels.
+    for k in range(min(2 * tuning.STABLE_LEVELS - 1, max(map(len, inside)))) if inside else ():
+        levels.append(own.union(*[known[min(k, len(known) - 1)] for known in inside]))
+    while len(levels) > 1 and levels[-1] == levels[-2]:
+        levels.pop()
+    return tuple(levels)
 
 
 def _entry_operands(node: TensorExpr) -> list[TensorExpr]:

@@ -313,7 +313,8 @@ def term_lengths(
     node: Operand, operand: Operand, term: Term, others: Mapping[int, Expr]
 ) -> dict[int, Expr]:
     """Add the lengths of a term's labels to others."""
-    lengths = {**others, **dict(zip(term.upper, shape_of(node), strict=True))}
+    lengths = dict(others)
+    lengths.update(zip(term.upper, shape_of(node), strict=True))
     lengths.update(zip(term.lower, shape_of(operand), strict=True))
     for factor, labels in zip(term.factors, term.subscripts, strict=True):
         lengths.update(zip(labels, shape_of(factor), strict=True))

@@ -82,8 +82,10 @@ def _candidates(products: Sequence[Product], factors: Sequence[Factors]) -> Iter
             found.append(Counter())
             yield Counter()
         for other in factors:
+            if other is own or own.keys().isdisjoint(other):
+                continue
             common = own & other
-            if other is not own and common and common not in found:
+            if common not in found:
                 found.append(common)
                 yield common
 

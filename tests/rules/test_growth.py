@@ -14,6 +14,7 @@ import sympy_einsum.numpy as snp
 from sympy_einsum.analysis import cost
 from sympy_einsum.core.traversal import postorder
 from sympy_einsum.core.tuning import COST_SLACK
+from sympy_einsum.rules.stable.nodes import pieces, reached
 
 x = se.TensorSymbol("x", (n,))
 A = se.TensorSymbol("A", (n, n))
@@ -277,3 +278,10 @@ def test_cubes_in_cubes_are_not_multiplied_out(name):
     assert len(str(gradient)) < 10_000
     found = evaluate([e, simple, gradient, raw], data)
     assert_close([found[0], found[2]], [found[1], found[3]])
+
+
+def test_functions_of_multiples_are_not_composed():
+    """SymPy takes a millisecond to evaluate sin(17*u); a wide sum has a different one per term."""
+    assert [body for body, _ in pieces(se.sin(17 * x))] == [se.sin(x).body]
+    assert len(pieces(se.tanh(2 * se.sin(x)))) > 1
+    assert x in reached(se.exp(-x))

@@ -51,16 +51,17 @@ def local_body(
 ) -> tuple[Expr, tuple[Operand, ...]] | None:
     """Return a node that computes entry by entry as a scalar function of nodes; None for others,
     and for sums and products of more than ``most``."""
-    if isinstance(node, Elementwise):
+    kind = type(node)
+    if kind is Elementwise:
         return node.body, node.operands
-    if isinstance(node, TensorAdd):
+    if kind is TensorAdd:
         return _local_sum(node) if len(node.operands) <= most else None
-    if isinstance(node, View):
-        return _local_view(node)
-    if not isinstance(node, Einsum) or len(node.operands) > most or not node.output:
+    if kind is not Einsum:
+        return _local_view(node) if isinstance(node, View) else None
+    count = len(node.operands)
+    if count > most or not node.output or node.subscripts.count(node.output) < count:
         return None
-    is_local = {*node.subscripts} == {node.output}
-    return (_product_of_slots(len(node.operands)), node.operands) if is_local else None
+    return _product_of_slots(count), node.operands
 
 
 @memoised
@@ -123,22 +124,40 @@ Inlined: TypeAlias = tuple[Expr | None, tuple[int, ...]]
 
 def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Operand, ...]] | None:
     """Inline operands into a function; None if none can be, or too many operands result."""
+    # No form is a function of a multiple alone, and SymPy takes long to evaluate the function.
+    is_alone = len(operands) == 1 and body.is_Function and body.args == _ARGUMENT
+    if is_alone and _is_multiple_of_leaf(operands[0]):
+        return None
     places: dict[Operand, int] = {}
     parts: list[Inlined] = []
     opened_any = False
     for operand in operands:
-        found = local_body(operand) or _filled(operand)
-        if isinstance(operand, View) and found:  # a multiple is no level of its own
-            found = _inlined(*found) or found
+        found = local_body(operand)
+        if isinstance(operand, View):
+            found = found or _filled(operand)
+            if found is not None:  # a multiple is no level of its own
+                found = _inlined(*found) or found
         if found is None:
             parts.append((None, (places.setdefault(operand, len(places)),)))
         else:
             opened_any = True
             inner, below = found
             parts.append((inner, tuple([places.setdefault(o, len(places)) for o in below])))
-    if not opened_any or len(places) > tuning.STABLE_OPERANDS or not any(map(is_tensor, places)):
+        if len(places) > tuning.STABLE_OPERANDS:
+            return None
+    if not opened_any or not any(map(is_tensor, places)):
         return None
     return _composed(body, tuple(parts)), tuple(places)
+
+
+_ARGUMENT = (slot(0),)
+
+
+def _is_multiple_of_leaf(operand: Operand) -> bool:
+    """Tell whether an operand is a multiple of what isn't computed entry by entry."""
+    if not isinstance(operand, View) or operand.core is None:
+        return False
+    return local_body(operand.core) is None and not isinstance(operand.core, View)
 
 
 @cached(8192)
@@ -151,9 +170,9 @@ def _composed(body: Expr, parts: tuple[Inlined, ...]) -> Expr:
     return substitute_slots(body, tuple(rule.items()))
 
 
-def _filled(node: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
+def _filled(node: View) -> tuple[Expr, tuple[Operand, ...]] | None:
     """Return a tensor with one stock scalar as every entry."""
-    if not isinstance(node, View) or not node.is_constant_fill or is_ones(node):
+    if not node.is_constant_fill or is_ones(node):
         return None
     factor = stock_factor(node)
     return None if factor is None else (factor, ())
@@ -206,15 +225,11 @@ def _at(found: Match, operands: Sequence[Operand]) -> Operand:
 def reached(node: TensorExpr) -> frozenset[Operand]:
     """Return the nodes that a node is computed from entry by entry, as far down as
     :func:`stable_node` looks: two factors may be one function only if both reach one node."""
-    found: set[Operand] = set()
-    level: set[Operand] = {node}
-    for _ in range(tuning.STABLE_LEVELS - 1):
-        parts = [(operand, local_body(operand)) for operand in level]
-        level = {o for operand, part in parts for o in (part[1] if part else (operand,))}
-        if len(level) > tuning.STABLE_OPERANDS:
-            break
-        found |= level
-    return frozenset(found - {node})  # what holds itself is freed late
+    levels = pieces(node)[: tuning.STABLE_LEVELS - 1]
+    found = [operand for _, operands in levels for operand in operands]
+    # What a function of a multiple is a function of, too.
+    cores = [own.core for own in found if isinstance(own, View) and own.core is not None]
+    return frozenset([*found, *cores])
 
 
 @memoised

@@ -77,7 +77,7 @@ def pair_of_factors(node: Einsum, barriers: Barriers, use: Use = Use.READING) ->
     kinds = [_as_factor(operand) for operand in product.operands]
     if not any(own.is_function for own in kinds):
         return None
-    tried = _tried(node, product.operands)
+    tried: list[set[int]] | None = None
     places: dict[tuple[int, ...], list[int]] = {}
     for k, (operand, labels) in enumerate(zip(product.operands, product.subscripts, strict=True)):
         if (use or kinds[k].is_function) and len({*labels}) == operand.order:
@@ -85,7 +85,10 @@ def pair_of_factors(node: Einsum, barriers: Barriers, use: Use = Use.READING) ->
     for labels, found in places.items():
         for j, k in _pairs([(k, kinds[k]) for k in found[: tuning.STABLE_TERMS]]):
             one, other = product.operands[j], product.operands[k]
-            if tried[j] & tried[k] or not _are_related(one, other, use):
+            if not _are_related(one, other, use):
+                continue
+            tried = _tried(node, product.operands) if tried is None else tried
+            if tried[j] & tried[k]:
                 continue
             is_whole = len(product.operands) == 2 and labels == node.output
             merged = stable_node(node if is_whole else times_entries([one, other], one), use)
