@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
-from ...core import UnsupportedError
+from ...core import TensorError, UnsupportedError
 from ..ir.code import Code, called_name, dotted_name, nodes
 from ..ir.loops import Allocate
 from .c_calls import CALLS
@@ -90,6 +90,8 @@ class CPrinter:
         self._allocations = 0
         self._uses: Counter[str] = Counter()
         self._assigned: Counter[str] = Counter()
+        # The variables that doubles are assigned to, also where they are integers first.
+        self._doubles: set[str] = set()
 
     def body(self, statements: Sequence[ast.stmt], results: Sequence[Code]) -> list[AnyValue]:
         """Print the statements of a function; return the values of its results."""
@@ -99,9 +101,10 @@ class CPrinter:
                 self._uses[node.id] += 1
             if isinstance(node, (ast.Assign, ast.AugAssign)):
                 target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
-                self._assigned.update(
-                    [own.id for own in _parts(target) if isinstance(own, ast.Name)]
-                )
+                names = [own.id for own in _parts(target) if isinstance(own, ast.Name)]
+                self._assigned.update(names)
+                if called_name(node.value) == "dtype":
+                    self._doubles.update(names)
         self.block(statements)
         return [self.value(code) for code in results]
 
@@ -280,6 +283,7 @@ class CPrinter:
     def _declare(self, own: str, value: Value, is_fixed: bool) -> None:
         if is_fixed and self._uses[own] == 1:
             return
+        value = as_double(value) if own in self._doubles else value
         kind = f"const {value.kind}" if is_fixed else value.kind
         self.lines.append(f"{kind} {own} = {value.text};")
         self.values[own] = Value(own, kind=value.kind)
@@ -305,10 +309,17 @@ class CPrinter:
         old = self.values[own]
         if isinstance(old, ArrayValue):
             self._copy(old, array_value(value))
-        else:
-            self.lines.append(f"{own} = {scalar_value(value).text};")
+            return
+        assert isinstance(old, Value)
+        new = scalar_value(value)
+        if old.kind == INTEGER != new.kind:
+            raise TensorError(f"{own} is an integer and a double: an error of the compiler")
+        if new.text != own:
+            self.lines.append(f"{own} = {new.text};")
 
     def _copy(self, target: ArrayValue, source: ArrayValue) -> None:
+        if target.kind != source.kind:
+            raise UnsupportedError(refusal("loops that carry arrays of positions"))
         own = self.use("copy")
         self.lines.append(f"{own}({target.text}, {source.text}, {source.size.text});")
 

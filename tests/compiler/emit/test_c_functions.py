@@ -54,6 +54,27 @@ def nested():
     return se.scan(outer, y, U)
 
 
+def from_zero():
+    total, sums = se.scan(lambda s, u: (s + u.sum() ** 2, s), sp.Integer(0), U)
+    return total, sums, se.gradient(total**2, U)
+
+
+def run_from_zero(U):
+    squares = U.sum(1) ** 2
+    sums = np.concatenate([[0.0], squares.cumsum()])
+    return sums[-1], sums[:-1], np.outer(4 * sums[-1] * U.sum(1), np.ones(U.shape[1]))
+
+
+def walk():
+    return se.scan(lambda s, u: (s + x[0] * u[0], s), 1, U)
+
+
+def run_walk(x, U):
+    steps = x[0] * U[:, 0]
+    sums = np.concatenate([[1.0], 1 + steps.cumsum()])
+    return sums[-1], sums[:-1]
+
+
 def softmax(X, axis=-1):
     E = np.exp(X - X.max(axis, keepdims=True)) if X.size else X
     return E / E.sum(axis, keepdims=True)
@@ -254,6 +275,8 @@ CASES = {
         [W, y, U, R], se.einsum("ijkl,kl->ij", se.hessian((network()[0] ** 2).sum(), W), R)
     ),
     "loop of numbers": Case([c, se.TensorSymbol("t", T)], newton_steps()),
+    "loop from 0": Case([U], from_zero(), run_from_zero),
+    "loop from 1": Case([x, U], walk(), run_walk),
     "loop of two": Case([y, U], together()),
     "loop in a loop": Case([x, y, U], nested()),
 }
