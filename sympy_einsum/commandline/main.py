@@ -34,9 +34,12 @@ lengths from the context.
 Lippmann's tensor language has index strings: A *(ij,j->i) b. Orders are declared, with --declare or
 in the text, which may be a program that asks for derivatives itself.
 
+Caddie's language has functions of numbers and tuples: fun f x = let y = #1 x in ln y * sin (#2 x).
+
 examples:
   sympy-einsum derive "sum(log(exp(-y .* (X*w)) + vector(1)))" --wrt w --order 2 --check
   sympy-einsum derive "x *(i,ij->j) A *(j,j->) x" --declare "x 1 A 2" --wrt x --code
+  sympy-einsum derive "fun f x = ln (sin x)" --wrt x
   sympy-einsum eval "x'*A*x" --set "x=[1, 2]" --set "A=[[1, 0], [0, 3]]" --wrt x
   sympy-einsum solve problem.txt --data data.npz
   sympy-einsum serve

@@ -8,6 +8,8 @@ from typing import Any, Literal, overload
 
 from ..core import ParseError, with_time_limit
 from ..expressions import Operand
+from .caddie.parser import is_program
+from .caddie.program import CaddieProgram, caddie_expression, read_functions
 from .einsum_text import einsum_expression
 from .geno.program import read_problem
 from .lippmann.program import (
@@ -93,6 +95,20 @@ def parse(
         ``"einsum"``, that of Wenig and others, as for :func:`read_einsum`:
         ``#(ij,jk,k->i; A, B, v)``, with declarations as above.
 
+        ``"caddie"``, that of Caddie [5]: ``fun f x = ln (sin x)``, functions of one argument, which
+        may be a tuple; the value of the last one is returned, a tuple of numbers as a vector. Or an
+        expression without ``fun``. There are
+
+        * ``let x = … in …``, with or without ``end``; tuples ``(x, y)`` and their components
+          ``#1 p``; numbers; ``pi``; comments ``(* … *)``;
+        * ``+ -``, component by component, ``*`` of numbers, ``c *> p`` for a number and a tuple,
+          ``~`` for the negative; ``pow 2.0 x``; ``ln sin cos exp tan abs``; earlier functions;
+        * ``dprod (p, q)`` and ``dprod3``, the scalar product, ``cprod3`` and ``cross``, the cross
+          product, ``sprod (c, p)``, ``norm2sq (x, y)``, x² + y²;
+        * arrays ``[x, y]``, ``iota 5`` and ``map (fn x => …) xs``.
+
+        Types are inferred. Declarations are a mapping from names to symbols.
+
         ``"geno"``, that of GENO [4], for optimization problems: ``parameters`` and ``variables``
         with their declarations, ``Matrix K symmetric``, ``Vector b, c``, ``Scalar t``; ``min`` or
         ``max`` with an expression of MatrixCalculus.org's language; ``st`` with constraints, which
@@ -134,6 +150,8 @@ def parse(
        ^
     >>> parse("A *(ij,j->i) sin(w) + 1", {"A": 2, "w": w})
     A @ sin(w) + 1
+    >>> parse("fun f x = let y = #1 x in ln y + y * sin (#2 x) end")
+    sin(x[1])*x[0] + log(x[0])
     >>> parse("parameters Matrix A Vector b variables Vector x min norm2(A*x - b)^2 st x >= 0")
     minimise ((A @ x - b)**2).sum() over x subject to x >= 0
 
@@ -146,6 +164,8 @@ def parse(
        Tensor Expressions", NeurIPS 2018, §2
     .. [4] S. Laue, M. Mitterreiter, J. Giesen, "GENO – GENeric Optimization for Classical Machine
        Learning", NeurIPS 2019
+    .. [5] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python Context",
+       2025, §2.4
     """
     if checked_syntax(text, syntax) == PROBLEMS:
         if declarations is not None:
@@ -154,23 +174,45 @@ def parse(
     return parse_with_variables(text, declarations, syntax)[0]
 
 
+@overload
+def parse_program(
+    text: str, declarations: OrderDeclarations = None, *, syntax: Literal["caddie"]
+) -> CaddieProgram: ...
+
+
+@overload
+def parse_program(
+    text: str, declarations: OrderDeclarations = None, *, syntax: str = "auto"
+) -> Any: ...
+
+
 @with_time_limit
-def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorProgram:
-    """Parse a program in Lippmann's language, and differentiate as it requests.
+def parse_program(
+    text: str, declarations: OrderDeclarations = None, *, syntax: str = "auto"
+) -> TensorProgram | CaddieProgram:
+    """Parse a program: in Lippmann's language with the derivatives that it requests, or the
+    functions of one in Caddie's.
 
     Parameters
     ==========
 
     text : any number of ``declare A 2 b 1``, ``expression A *(ij,j->i) b`` and ``derivative wrt
         b``, in any order with declarations before uses. A derivative is that of the preceding
-        expression; ``wrt`` may be followed by several names, for one derivative each.
+        expression; ``wrt`` may be followed by several names, for one derivative each. Or functions
+        ``fun f x = …``, as for :func:`parse`
     declarations : of further variables, as for :func:`parse`
+    syntax : ``"lippmann"`` or ``"caddie"``, by default guessed from the first word
 
     Returns
     =======
 
-    An object with ``symbols``, a dictionary by name; ``expressions``, a list; ``derivatives``, a
-    list of triples ``(expression, variable, derivative)``.
+    For Lippmann's language an object with ``symbols``, a dictionary by name; ``expressions``, a
+    list; ``derivatives``, a list of triples ``(expression, variable, derivative)``.
+
+    For Caddie's an object with ``functions``, a dictionary by name. Each has ``argument``,
+    ``value``, ``symbols``, ``expr`` for a value that is one tensor, and ``point_free``, the program
+    as a composition of combinators, which can be called and has a ``trace``. An expression without
+    ``fun`` is a function ``expr`` of its free variables.
 
     Raises
     ======
@@ -188,7 +230,17 @@ def parse_program(text: str, declarations: OrderDeclarations = None) -> TensorPr
     (n, n)
     >>> program.derivatives[0].derivative
     A + diag(cos(b))
+    >>> f = se.parse_program("fun f x = ln (#1 x * cos (#2 x))").functions["f"]
+    >>> f.expr, f.point_free
+    (log(cos(x[1])*x[0]), ln ∘ * ∘ (π 1 × cos ∘ π 2) ∘ Δ)
+    >>> f.point_free((2, 0))
+    log(2)
     """
+    if syntax not in ("auto", "lippmann", "caddie"):
+        raise ParseError(f"unknown syntax {syntax!r:.80}; programs are in lippmann or caddie")
+    is_functions = isinstance(text, str) and is_program(text)
+    if syntax == "caddie" or (syntax == "auto" and is_functions):
+        return read_functions(text, declarations)
     return read_program(text, declarations)
 
 
@@ -250,12 +302,14 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
     "einsum": einsum_expression,
     "lippmann": _tensor_expression,
     "ricci": read_ricci,
+    "caddie": caddie_expression,
 }
 # The language whose texts are problems, not expressions.
 PROBLEMS = "geno"
 # Patterns specific to one language.
 _MARKS = {
     PROBLEMS: r"(?i)^\s*(#[^\n]*\n\s*)*(parameters?|variables?)\s+[a-z]",
+    "caddie": r"^\s*(\(\*([^*]|\*+[^*)])*\*+\)\s*)*fun\s+\w+\s+\w+\s*=",
     "einsum": r"#\s*\(",
     "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
     # Two adjacent tensors with indices, several indices in braces, or a delta tensor.
