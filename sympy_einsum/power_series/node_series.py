@@ -10,7 +10,7 @@ import numpy as np
 from sympy import Add, Basic, Dummy, Expr, Rational, S, Symbol, expand, factorial, log
 
 from ..calculus import diff
-from ..core import UnsupportedError, postorder, transform
+from ..core import UnsupportedError, deferred, postorder, transform
 from ..expressions import (
     Constant,
     Delta,
@@ -63,9 +63,10 @@ from ..expressions import (
     varying_axes,
 )
 from ..rules import simplify
-from ..verification import equal
 from .coefficients import PowerSeries, added, collected, contracted, vanishes
 from .scalar_functions import MoreTermsError, NoSeriesError, coefficients_of
+
+_equal = deferred("verification", "equal")
 
 # In scalar functions; the same for all nodes, so that their power series are computed once.
 _VARIABLE = Dummy("t", real=True)
@@ -334,7 +335,7 @@ class NodeSeries:
             return bool(np.linalg.matrix_rank(values) < len(values))
         if isinstance(matrix, (TensorSymbol, Delta)) or matrix.order > 2:
             return False
-        return equal(det(matrix), 0) is not False
+        return _equal(det(matrix), 0) is not False
 
     def _check_regular(self, node: TensorExpr, matrix: Operand | None) -> None:
         """Raise UnsupportedError unless a matrix may be inverted."""

@@ -13,6 +13,7 @@ from ..core import (
     Shape,
     ShapeError,
     TensorError,
+    deferred,
     same_length,
     same_name_hint,
     tuning,
@@ -33,7 +34,8 @@ from ..expressions import (
     shape_of,
     substitute,
 )
-from ..verification import equal
+
+_equal = deferred("verification", "equal")
 
 
 class Gaussian:
@@ -168,7 +170,7 @@ def _is_symmetric(covariance: Operand, order: int) -> bool:
     axes = range(2 * order)
     halves = [*axes[order:], *axes[:order]]
     exchanged = contract((value,), (axes,), halves, dict(enumerate(shape_of(value))))
-    return exchanged is value or equal(exchanged, value) is not False
+    return exchanged is value or _equal(exchanged, value) is not False
 
 
 def _check_numbers(covariance: Constant, order: int) -> None:
