@@ -240,7 +240,7 @@ if TYPE_CHECKING:
         stationary,
         vjp,
     )
-    from .certificates import is_definite
+    from .certificates import convexity, is_definite
     from .compiler import lambdify
     from .convert import (
         from_array,
@@ -270,7 +270,7 @@ _LATER = {
         "analysis": "bounds",
         "calculus": "curl diff divergence gradient hessian hvp jacobian jvp laplacian linearize "
         "minimizer solution stationary vjp",
-        "certificates": "is_definite",
+        "certificates": "convexity is_definite",
         "compiler": "lambdify",
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
         "evaluation": "evaluate",
@@ -397,6 +397,7 @@ __all__ = [
     "compress",
     "concatenate",
     "conv",
+    "convexity",
     "convolve",
     "correlate",
     "count_nonzero",

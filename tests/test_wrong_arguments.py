@@ -160,6 +160,7 @@ CALLS: dict[str, tuple] = {
     "diff": (se.diff, f, x, 2),
     "dot": (se.dot, X, x),
     "draw": (se.draw, X @ x),
+    "convexity": (se.convexity, x @ x, x),
     "is_definite": (se.is_definite, X),
     "einsum": (se.einsum, "ij,j->i", X, x),
     "einsum with lists": (se.einsum, X, [0, 1], x, [1], [0]),

@@ -91,8 +91,9 @@ OF_US = {
     ),
     "properties": Page(
         "Bounds, definiteness, convexity",
-        "bounds is_definite",
-        "What is certain of an expression for all values of its symbols.",
+        "bounds is_definite convexity",
+        "What is certain of an expression for all values of its symbols; "
+        "[Convexity](../convexity.md) shows it at work.",
     ),
     "formulas": Page(
         "Formulas and pictures",
@@ -143,6 +144,10 @@ RESULTS = {
         "rules.blocks.Blocks",
         "compiler.compressed_arrays.CompressedArray",
         "compiler.block_arrays.BlockArray",
+    ),
+    "properties": (
+        "certificates.curvature.Convexity",
+        "certificates.curvature.CertificateStep",
     ),
     "problems": (
         "optimization.packing.Packed",

@@ -68,6 +68,8 @@ from .scalar_ranges import (
     assumed_range as assumed_range,
     is_defined as is_defined,
     is_smooth as is_smooth,
+    power_domain as power_domain,
+    rough_range as rough_range,
     scalar_range as scalar_range,
     smooth_domain as smooth_domain,
 )

@@ -47,7 +47,7 @@ class EntryBodies:
         """Return the symbol of an entry that isn't written out."""
         own = Leaf(node, labels)
         if own not in self._symbols:
-            self._symbols[own] = Dummy(str(node)[:20], real=True)
+            self._symbols[own] = Dummy("entry", real=True)
             self.leaves[self._symbols[own]] = own
         return self._symbols[own]
 

@@ -138,10 +138,20 @@ def _monotone(function: Callable[..., Expr], argument: ValueRange, is_falling: b
     (low, is_low_open), (high, is_high_open) = ends
     if function in _STEPS:
         is_low_open, is_high_open = low.is_infinite is True, high.is_infinite is True
-    return rounded(ValueRange(low, high, is_low_open, is_high_open))
+    found = rounded(ValueRange(low, high, is_low_open, is_high_open))
+    limits = (at_high, at_low) if is_falling else (at_low, at_high)
+    return intersection(found, ValueRange(*limits))
 
 
 def _value(function: Callable[..., Expr], end: Expr, limit: Expr, is_upper: bool) -> Expr:
+    """Return the value at an end of an interval, or a bound where there is none."""
+    value = _value_or_bound(function, end, limit, is_upper)
+    if value in (S.ComplexInfinity, S.NaN):
+        return S.Infinity if is_upper else S.NegativeInfinity
+    return value
+
+
+def _value_or_bound(function: Callable[..., Expr], end: Expr, limit: Expr, is_upper: bool) -> Expr:
     """Return the value at an end of an interval, or a bound of one that is too large or small."""
     if function not in _GROWING or not end.is_number:
         return function(end)
@@ -354,6 +364,11 @@ def _polynomial_range(expr: Expr, symbol: Basic, own: ValueRange) -> ValueRange 
         if root > own.low and root < own.high:
             values.append(rounded(point(expr.xreplace({symbol: root}).expand())))
     return rounded(hull([rounded(value) for value in values]))
+
+
+def rough_range(expr: Expr, ranges: Ranges) -> ValueRange:
+    """Return an interval that contains the values of a scalar expression, computed fast."""
+    return _natural(expr, ranges, is_rational=True)
 
 
 def _occurs_again(expr: Expr) -> bool:

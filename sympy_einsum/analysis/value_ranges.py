@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from math import floor
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Max, Min, Rational, S, ceiling, floor as integer_below
+from sympy import Expr, Function, Max, Min, Rational, S, ceiling, floor as integer_below
 
 from ..core import cached, tuning
 
@@ -90,6 +90,8 @@ def is_at_most(a: Expr, b: Expr) -> bool | None:
         return False
     if a.is_number and b.is_number:
         one, other = _approximation(a), _approximation(b)
+        if one is None or other is None:
+            return None
         if abs(one - other) > tuning.SAME_ENDPOINT * max(abs(one), abs(other)):
             return bool(one < other)
     gap = b - a
@@ -99,12 +101,27 @@ def is_at_most(a: Expr, b: Expr) -> bool | None:
 
 
 @cached(4096)
-def _approximation(number: Expr) -> Expr:
-    """Return a rational number near a real one."""
+def _evaluated(number: Expr) -> Expr | None:
+    """Evaluate a number to more digits than endpoints have; None if digits cancel."""
+    value = number.evalf(tuning.ENDPOINT_DIGITS + 3)
+    if not value.is_Float or not value.is_finite:
+        return S.Zero if value.is_zero else None
+    if any(type(node).__module__.startswith("sympy_einsum") for node in number.atoms(Function)):
+        # SymPy keeps track of the digits of its own functions only.
+        precise = number.evalf(3 * tuning.ENDPOINT_DIGITS)
+        margin = Rational(1, 10**tuning.ENDPOINT_DIGITS)
+        if not precise.is_Float or abs(value - precise) > abs(precise) * margin:
+            return None
+    return value
+
+
+@cached(4096)
+def _approximation(number: Expr) -> Expr | None:
+    """Return a rational number near a real one; None if it can't be computed."""
     if number.is_Rational:
         return number
-    value = number.evalf(20)
-    return Rational(value) if value.is_Float and value.is_finite else S.Zero
+    value = _evaluated(number)
+    return None if value is None else Rational(value)
 
 
 def _least(candidates: Iterable[Endpoint]) -> Endpoint:
@@ -116,7 +133,11 @@ def _least(candidates: Iterable[Endpoint]) -> Endpoint:
             continue
         order = is_at_most(other, value)
         if order is None:
-            value, is_open = Min(other, value), False
+            if other.is_number and value.is_number:
+                low, high = _rounded(other, is_upper=False), _rounded(value, is_upper=False)
+                value, is_open = Min(low, high), False
+            else:
+                value, is_open = Min(other, value), False
         elif order:
             value, is_open = other, is_other_open
     return value, is_open
@@ -131,7 +152,11 @@ def _largest(candidates: Iterable[Endpoint]) -> Endpoint:
             continue
         order = is_at_most(value, other)
         if order is None:
-            value, is_open = Max(other, value), False
+            if other.is_number and value.is_number:
+                low, high = _rounded(other, is_upper=True), _rounded(value, is_upper=True)
+                value, is_open = Max(low, high), False
+            else:
+                value, is_open = Max(other, value), False
         elif order:
             value, is_open = other, is_other_open
     return value, is_open
@@ -172,11 +197,15 @@ def _is_short(value: Expr) -> bool:
 def _rounded(value: Expr, is_upper: bool) -> Expr:
     """Round a number up or down."""
     unbounded = S.Infinity if is_upper else S.NegativeInfinity
+    if value.is_infinite:
+        return value
     if value.is_extended_real is False or value in (S.NaN, S.ComplexInfinity):
         return unbounded
-    approximate = value.evalf(tuning.ENDPOINT_DIGITS)
-    if not approximate.is_Float or not approximate.is_finite:
+    approximate = _evaluated(value)
+    if approximate is None:
         return unbounded
+    if approximate == 0:
+        return S.Zero
     mantissa_bits = floor(tuning.ENDPOINT_DIGITS * 3)
     exponent = int(approximate._mpf_[2]) + int(approximate._mpf_[3])
     if abs(exponent) > tuning.MAX_ENDPOINT_EXPONENT:
@@ -264,6 +293,8 @@ def _endpoint_product(a: Endpoint, b: Endpoint) -> Endpoint:
 
 def reciprocal(a: ValueRange) -> ValueRange:
     """Invert an interval where that is defined."""
+    if a.low.is_zero and a.high.is_zero:
+        return REALS
     if a.low.is_zero and not a.high.is_zero:
         return ValueRange(_inverse(a.high), S.Infinity, a.is_high_open, True)
     if a.high.is_zero and not a.low.is_zero:

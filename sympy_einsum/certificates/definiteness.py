@@ -10,16 +10,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
 import sympy
-from sympy import Expr, S
+from sympy import Basic, Expr, S
 
 from ..analysis import (
     EntryBodies,
     Ranges,
+    ValueRange,
     is_nonnegative,
     is_positive,
     is_positive_definite,
@@ -105,18 +106,21 @@ def is_definite(M: TensorLike) -> str | None:
     return {"pd": "nd", "psd": "nsd", None: None}[opposite]
 
 
-def sign_of_form(matrix: Operand, depth: int = 0) -> str | None:
-    """Return ``"pd"`` or ``"psd"`` for a matrix that is so, None for others."""
-    forms = [matrix, with_signs(matrix)]
+def sign_of_form(
+    matrix: Operand, depth: int = 0, given: Mapping[Basic, ValueRange] | None = None
+) -> str | None:
+    """Return ``"pd"`` or ``"psd"`` for a matrix that is so where nodes are in given intervals, None
+    for others."""
+    forms = [matrix, with_signs(matrix, given)]
     found = [_by_structure(form) for form in forms]
     if "pd" in found:
         return "pd"
     simplified = simplify(matrix)
     if simplified is not matrix:
-        found += [_by_structure(form) for form in (simplified, with_signs(simplified))]
+        found += [_by_structure(form) for form in (simplified, with_signs(simplified, given))]
     found.append(_by_entries(simplified))
     if "pd" not in found and depth < tuning.MAX_SCHUR_COMPLEMENTS:
-        found += [_by_blocks(simplified, start, depth) for start in _splits(simplified)]
+        found += [_by_blocks(simplified, start, depth, given) for start in _splits(simplified)]
     return _best(found)
 
 
@@ -130,13 +134,13 @@ def _by_structure(matrix: Operand) -> str | None:
     return "psd" if is_semidefinite(matrix) else None
 
 
-def with_signs(expr: Operand) -> Operand:
+def with_signs(expr: Operand, given: Mapping[Basic, ValueRange] | None = None) -> Operand:
     """Replace functions of entries whose sign intervals show by symbols of this sign."""
     nodes = [node for node in postorder([expr]) if isinstance(node, (Elementwise, TensorAdd))]
     unknown = [node for node in nodes if not is_positive(node)]
     if not unknown:
         return expr
-    found = node_ranges([expr], {})
+    found = node_ranges([expr], given or {})
     signed: dict[Operand, Operand] = {}
     for number, node in enumerate(unknown):
         own = found[node]
@@ -232,14 +236,16 @@ def _splits(matrix: Operand) -> Iterator[Expr]:
             yield start
 
 
-def _by_blocks(matrix: TensorExpr, start: Expr, depth: int) -> str | None:
+def _by_blocks(
+    matrix: TensorExpr, start: Expr, depth: int, given: Mapping[Basic, ValueRange] | None
+) -> str | None:
     """Decide by a Schur complement [BV, §A.5.5]: with a definite A, [[A, B], [B', C]] is as
     definite as C - B' inv(A) B."""
     upper, corner = simplify(matrix[:start, :start]), simplify(matrix[:start, start:])
     other, lower = simplify(matrix[start:, :start]), simplify(matrix[start:, start:])
     if simplify(transposed(other)) != corner:
         return None
-    first, last = sign_of_form(upper, depth + 1), sign_of_form(lower, depth + 1)
+    first, last = [sign_of_form(part, depth + 1, given) for part in (upper, lower)]
     if first is None or last is None:
         return None
     if isinstance(corner, Zeros):
@@ -251,7 +257,7 @@ def _by_blocks(matrix: TensorExpr, start: Expr, depth: int) -> str | None:
         options.append((lower, transposed(corner), upper))
     for block, side, rest in options:
         solved = matmul(transposed(side), matmul(inv(block), side))
-        found = sign_of_form(simplify(rest - solved), depth + 1)
+        found = sign_of_form(simplify(rest - solved), depth + 1, given)
         if found is not None:
             return found
     return None

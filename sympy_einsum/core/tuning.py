@@ -525,6 +525,22 @@ MAX_RANGE_BISECTIONS = 5
 MAX_SCHUR_COMPLEMENTS = 3
 MAX_EXPLICIT_SIZE = 8
 MAX_MINORS_SIZE = 4
+# Operations of an expression whose sign is looked for, degree of a polynomial whose roots are
+# counted, and intervals on which a sign is looked for, one inside the other and in all.
+MAX_SIGN_OPS = 120
+MAX_STURM_DEGREE = 40
+MAX_SIGN_BISECTIONS = 8
+MAX_SIGN_PARTS = 60
+# Nodes of a graph up to which curvature is proved from the root down, and characters of an
+# expression in a message.
+MAX_RECURSIVE_NODES = 80
+MAX_SHOWN_CHARACTERS = 80
+# Points at which a sign is tried first, and the value that counts as one.
+TRIED_POINTS = 8
+TRIED_SIZE = 1e-6
+# Arguments of a function, and its nodes, whose Hessian is examined.
+MAX_HESSIAN_ARGUMENTS = 3
+MAX_HESSIAN_NODES = 200
 # Degree of a polynomial whose extrema are computed exactly.
 MAX_EXACT_DEGREE = 8
 # Nodes one above the other, and operations, that are written as one scalar expression of an entry.
