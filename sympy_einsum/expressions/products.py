@@ -180,6 +180,8 @@ def contract(
         if not builder.compose_selectors():
             return builder.zeros()
         builder.merge_one_hots()
+    if any(tensor.diagonal_entry is not None for tensor in builder.tensors):
+        builder.take_diagonal_entries()
     if len(builder.tensors) > 1:
         builder.cancel_powers()
     factors = _collect_scalars(builder.scalars) if builder.scalars else []
@@ -346,6 +348,18 @@ class _ProductBuilder:
             self.tensors, self.subs, self.output, merged = found
             left = before - self.present() - {*self.output} - merged
             self.scalars.extend([n for label, n in self.lengths.items() if label in left])
+
+    def take_diagonal_entries(self) -> None:
+        """Replace the diagonals whose entries are one number by that."""
+        before, kept = self.present(), []
+        for k, (tensor, labels) in enumerate(zip(self.tensors, self.subs, strict=True)):
+            if tensor.diagonal_entry is not None and labels[0] == labels[1]:
+                self.scalars.append(tensor.diagonal_entry)
+            else:
+                kept.append(k)
+        self._keep(kept)
+        left = before - self.present() - {*self.output}
+        self.scalars.extend([self.lengths[label] for label in left])
 
     def cancel_powers(self) -> None:
         """Cancel powers of one tensor whose exponents add up to 0: x / x, as in SymPy's

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from sympy import Expr, S
 
 from ..core import Length, TensorError, as_length, as_scalar
 from .base import Operand, TensorExpr
@@ -51,3 +51,10 @@ class Triangle(TensorExpr):
         return cls._intern((), (rows, columns, offset), (rows, columns))
 
     offset: Expr = data_property(2, "The number of the first diagonal with ones.")
+
+    @property
+    def diagonal_entry(self) -> Expr | None:  # type: ignore[override]
+        """1 if the main diagonal is among those with ones, 0 if it isn't."""
+        if self.offset.is_positive:
+            return S.Zero
+        return S.One if self.offset.is_nonpositive else None

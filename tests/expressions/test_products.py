@@ -152,3 +152,19 @@ def test_flipped_axes_meet_in_the_middle(length):
     flip = se.Delta(length)[::-1]
     assert se.lambdify([], flip.trace())() == length % 2
     assert se.lambdify([], flip.sum())() == length
+
+
+@pytest.mark.parametrize("offset", [-1, 0, 1])
+def test_diagonals_of_triangles_are_numbers(offset):
+    """Of products with them as well, once these are one product."""
+    n = symbols("n", integer=True, positive=True)
+    W = se.TensorSymbol("W", n, n)
+    inside = se.Triangle(n, n, offset)
+    assert inside.trace() == (n if offset <= 0 else 0)
+    value = se.simplify(se.diagonal(se.triu(W, offset)))
+    assert value == (se.diagonal(W) if offset <= 0 else se.Zeros(n))
+    wide = se.simplify(se.diagonal(se.triu(W[:, : n - 1], offset)))
+    assert wide.shape == (n - 1,)
+    array = np.arange(16.0).reshape(4, 4)
+    expected = np.diagonal(np.triu(array[:, :3], offset))
+    np.testing.assert_array_equal(se.lambdify(W, wide)(array), expected)

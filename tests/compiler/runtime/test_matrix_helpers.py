@@ -118,6 +118,7 @@ def test_factors_of_torch(n, is_definite):
     Z = matrix(4, complex)
     factors = helper("torch_helpers.factored")(Z)
     check_factors(names, factors, Z, matrix(4))
+    assert helper("torch_helpers.turns")(np.array([2, 2, 3])) == -1
     whole = helper("torch_helpers.factored")(np.array([[2, 0], [0, 4]]))
     assert_allclose(helper(names[1])(whole), [[0.5, 0], [0, 0.25]])
 
@@ -455,6 +456,14 @@ def test_derivatives_of_functions_of_matrices():
     assert_allclose(along(cube, X, D), D @ X @ X + X @ D @ X + X @ X @ D)
     orders = sum(P @ Q @ R for P, Q, R in permutations([X, D, E]))
     assert_allclose(along(cube, X, D, E), orders)
+
+
+def test_types_of_torch():
+    torch = pytest.importorskip("torch")
+    floating_type = raw("torch_helpers.floating_type")
+    assert floating_type(torch.int64) == torch.get_default_dtype()
+    for kind in (torch.float32, torch.float64, torch.complex64):
+        assert floating_type(kind) == kind
 
 
 def test_systems_of_torch():

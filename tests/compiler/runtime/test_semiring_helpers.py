@@ -276,3 +276,11 @@ def test_functions_of_other_semirings(name, library):
     natural = np.asarray(in_names_of(own, "natural")(into(np.array([0, 1, 2]))))
     assert_allclose(natural, [zero, one, add(one, one)])
     assert_allclose(np.asarray(in_names_of(own, "entries")(into(x))), x)
+
+
+def test_empty_products_of_cupy_need_no_kernel():
+    """tests/compiler/semirings/test_semirings.py runs the kernel."""
+    product = raw("cupy_semirings.product")
+    stack = product(np.zeros((4, 1, 0, 3), np.float32), np.zeros((2, 3, 5)))
+    assert stack.shape == (4, 2, 0, 5)
+    assert stack.dtype == np.float64
