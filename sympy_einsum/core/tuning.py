@@ -100,6 +100,8 @@ MAX_MATCHINGS = 10_000
 # Orders of factors that are compared for the canonical one of a term: those of four equal factors,
 # each with two orders of axes.
 MAX_CODE_STATES = 400
+# Covariances in a product of which both orders of axes are compared: all combinations are printed.
+MAX_ORIENTED_FACTORS = 3
 # By how many powers a series is computed beyond those wanted, where leading ones cancel.
 EXTRA_POWERS = (0, 1, 2, 4, 8)
 # Round-off of a covariance of floating-point numbers, relative to its largest entry.

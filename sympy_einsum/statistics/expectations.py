@@ -10,6 +10,7 @@ from ..core import UnsupportedError
 from ..expressions import (
     Operand,
     TensorLike,
+    TensorSymbol,
     Zeros,
     as_operand,
     shape_of,
@@ -21,6 +22,7 @@ from ..rules import tidy
 from .canonical_products import Code, canonical_product, with_labels
 from .gaussians import Gaussian, as_law
 from .monomials import Labels, Monomial, Monomials
+from .orientation import with_symbol
 from .wick import Factors, SeveralVariablesError, expected
 
 # The distribution of each random variable.
@@ -207,6 +209,13 @@ def _added(
         values.append(monomials.total([(Integer(number), ()), *factors], labels))
     shape = [monomials.lengths[label] for label in labels]
     total = total_of(values) if values else Zeros(*shape)
-    law = monomials.law
-    total = substitute(total, law.given) if law.given else total
-    return tidy([total], None, given)[0][0]
+    plain = {
+        stand_in: covariance
+        for stand_in, covariance in monomials.law.given.items()
+        if isinstance(covariance, TensorSymbol) and covariance.order == 2
+    }
+    others = {key: value for key, value in monomials.law.given.items() if key not in plain}
+    total = tidy([substitute(total, others)], None, given)[0][0]
+    for stand_in, covariance in plain.items():
+        total = with_symbol(total, stand_in, covariance)
+    return total

@@ -169,6 +169,19 @@ def test_moments_of_quadratic_forms():
         assert len(found.as_ordered_terms()) == (1, 2, 3, 5)[power - 1]
 
 
+def test_covariances_that_are_not_declared_symmetric():
+    """They stand in the order in which there are fewer transposes."""
+    S = se.TensorSymbol("S", n, n)
+    law = {x: se.Gaussian(mu, S)}
+    assert se.equal(se.variance(F @ x, law), F @ S @ F.T)
+    assert se.equal(se.expectation(x @ A @ x, law), mu @ A @ mu + tr(A @ S))
+    assert str(se.expectation(x @ A @ x, law)) == "mu @ A @ mu + (S @ A).trace()"
+    kronecker = se.einsum("ik,jl->ijkl", A, B)
+    X = se.TensorSymbol("X", n, n)
+    found = se.expectation(X.T @ X, {X: se.Gaussian(se.Zeros(n, n), kronecker)})
+    assert se.equal(found, tr(A) * B) or se.equal(found, tr(A) * B.T)
+
+
 def test_the_matrix_normal_distribution():
     """[Gupta, Nagar, Matrix Variate Distributions, theorem 2.3.5]"""
     X, M = se.tensors("X M", m, n)
