@@ -6,6 +6,7 @@ to combine them              ``+ - * / ** @``, ``einsum``, slices, NumPy's funct
 to apply functions           ``exp``, ``softmax``, ``inv`` …; any other by ``elementwise``
 to differentiate             ``gradient``, ``hessian``, ``jacobian``, ``diff``, ``hvp``
 to simplify and compare      ``simplify``, ``equal``, ``expand``, ``factor``
+to examine                   ``convexity``, ``is_definite``, ``bounds``
 to read                      ``print``, ``latex``, ``pretty``, ``draw``
 to compute                   ``lambdify``, ``codegen``, ``evaluate``
 to read other languages      ``parse``, ``parse_program``, ``parse_python``

@@ -526,10 +526,15 @@ _SMOOTH: dict[Callable[..., Expr], ValueRange] = {
 
 def is_smooth(expr: Expr) -> bool:
     """Tell whether an expression is made of sums, products, powers and smooth functions."""
-    return all(
-        not isinstance(node, sympy.Function) or smooth_domain(node) is not None
-        for node in postorder([expr])
-    ) and not expr.has(sympy.Piecewise, sympy.Abs)
+    return all(map(_is_smooth_operation, postorder([expr])))
+
+
+def _is_smooth_operation(node: Basic) -> bool:
+    if isinstance(node, (sympy.Symbol, sympy.Add, sympy.Mul, sympy.Pow)):
+        return True
+    if not node.args:
+        return bool(node.is_number)
+    return isinstance(node, sympy.Function) and smooth_domain(node) is not None
 
 
 def smooth_domain(function: Expr) -> ValueRange | None:
@@ -550,6 +555,8 @@ def power_domain(exponent: Expr) -> ValueRange | None:
 def is_defined(expr: Expr, ranges: Ranges) -> bool:
     """Tell whether an expression is smooth for all values of its symbols in their intervals."""
     for node in postorder([expr]):
+        if not _is_smooth_operation(node):
+            return False
         if isinstance(node, sympy.Function):
             domain, argument = smooth_domain(node), node.args[-1]
         elif node.is_Pow if isinstance(node, Expr) else False:
