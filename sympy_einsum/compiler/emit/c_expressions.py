@@ -103,6 +103,8 @@ def as_double(value: Value) -> Value:
         return value
     if value.number is not None:
         return constant(float(value.number))
+    if value.kind == TRUTH:
+        return choice(value, constant(1.0), constant(0.0))
     return Value(f"(double){value.at(SIGN)}", SIGN)
 
 
@@ -133,6 +135,9 @@ def binary(operator: ast.operator, left: Value, right: Value, use: Use) -> Value
             return Value(f"{left.at(SUM)} + {right.at(PRODUCT)}", SUM, kind)
         case ast.Sub():
             return Value(f"{left.at(SUM)} - {right.at(PRODUCT)}", SUM, kind)
+        case ast.Mult() if TRUTH in (left.kind, right.kind):
+            truths = [as_double(own) for own in (left, right) if own.number != 1]
+            return truths[0] if len(truths) == 1 else binary(operator, truths[0], truths[-1], use)
         case ast.Mult():
             return Value(f"{left.at(PRODUCT)} * {right.at(SIGN)}", PRODUCT, kind)
         case ast.Div():

@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
 from ...core import TensorError, UnsupportedError
-from ..ir.code import Code, called_name, dotted_name, nodes
+from ..ir.code import Code, called_name, dotted_name, names_in, nodes
 from ..ir.loops import Allocate
 from .c_calls import CALLS
 from .c_expressions import (
@@ -31,6 +32,7 @@ from .c_expressions import (
     scalar_call,
 )
 from .c_values import (
+    ATOM,
     DOUBLE,
     INTEGER,
     SIGN,
@@ -90,6 +92,9 @@ class CPrinter:
         self._allocations = 0
         self._uses: Counter[str] = Counter()
         self._assigned: Counter[str] = Counter()
+        # The pointers that carries of loops may be exchanged with.
+        self._exchanged: set[str] = set()
+        self._carried: set[str] = set()
         # The variables that doubles are assigned to, also where they are integers first.
         self._doubles: set[str] = set()
 
@@ -142,8 +147,9 @@ class CPrinter:
         found = ArrayValue(text, tuple(shape), kind, root=text)
         self._allocations += 1
         self.can_fail = True
+        pointer = "*" if text in self._exchanged else "*restrict "
         self.lines += [
-            f"{kind} *restrict {text} = allocate({self.memory()}, {found.size.text}, "
+            f"{kind} {pointer}{text} = allocate({self.memory()}, {found.size.text}, "
             f"sizeof({kind}));",
             f"if ({text} == NULL) {{",
             f"    error = {ErrorCode.NO_MEMORY:d};",
@@ -183,12 +189,20 @@ class CPrinter:
         step = steps[0] if steps else integer(1)
         relation = ">" if step.number == -1 else "<"
         change = {1: "++", -1: "--"}.get(int(step.number or 0), f" += {step.text}")
+        hoisted = [own for own in tree.body if isinstance(own, Allocate) and self._is_known(own)]
+        self._exchanged.update([own.array for own in hoisted])
+        self.block(hoisted)
         self._simd(tree)
         self.lines.append(
             f"for (int64_t {own} = {start.text}; {own} {relation} {stop.at(SUM)}; {own}{change}) {{"
         )
-        self.lines += self._inner(tree.body, {own: Value(own, kind=INTEGER)})
+        body = [own for own in tree.body if own not in hoisted]
+        self.lines += self._inner(body, {own: Value(own, kind=INTEGER)})
         self.lines.append("}")
+
+    def _is_known(self, tree: Allocate) -> bool:
+        """Tell whether an array of a step of a loop can be allocated before the loop."""
+        return self.values.keys() >= {*names_in(ast.Tuple([*tree.shape]))}
 
     def _simd(self, tree: ast.For) -> None:
         """Let the sums of an innermost loop be added up in several parts at once, where nothing
@@ -197,16 +211,15 @@ class CPrinter:
         sums: dict[str, str] = {}
         stored: list[str] = []
         for own in tree.body:
-            if not isinstance(own, ast.Assign):
+            if not isinstance(own, (ast.Assign, ast.AugAssign)):
                 return
-            (target,) = own.targets
-            step = _STEPS.get(called_name(own.value))
+            target = own.target if isinstance(own, ast.AugAssign) else own.targets[0]
             if isinstance(target, ast.Subscript):
-                last = _parts(target.slice)[-1]
-                if not isinstance(last, ast.Name) or last.id != tree.target.id:
+                if not _moves_with(_parts(target.slice)[-1], tree.target.id):
                     return
                 stored += [node.id for node in nodes(target.value) if isinstance(node, ast.Name)]
             elif isinstance(target, ast.Name) and target.id in self.values:
+                step = _STEPS.get(called_name(own.value))
                 if step is None:
                     return
                 sums[target.id] = step
@@ -264,6 +277,8 @@ class CPrinter:
         elif isinstance(value, Value):
             self._declare(own, value, is_fixed)
         elif isinstance(value, ArrayValue) and not is_fixed:
+            self._exchanged.add(own)
+            self._carried.add(own)
             new = self.new_array(value.shape, value.kind, own)
             self._copy(new, value)
             self.values[own] = new
@@ -286,7 +301,16 @@ class CPrinter:
         value = as_double(value) if own in self._doubles else value
         kind = f"const {value.kind}" if is_fixed else value.kind
         self.lines.append(f"{kind} {own} = {value.text};")
-        self.values[own] = Value(own, kind=value.kind)
+        found = self.values[own] = Value(own, kind=value.kind)
+        if is_fixed and value.kind == INTEGER:
+            self._name_lengths(value.text, found)
+
+    def _name_lengths(self, text: str, own: Value) -> None:
+        """Let arrays whose lengths were expressions have them by the name of a variable."""
+        for name, array in self.values.items():
+            if isinstance(array, ArrayValue) and any(n.text == text for n in array.shape):
+                shape = tuple([own if n.text == text else n for n in array.shape])
+                self.values[name] = replace(array, shape=shape)
 
     def _named(self, value: Value) -> str:
         """Return a variable with a value."""
@@ -301,14 +325,25 @@ class CPrinter:
         if not isinstance(value, ArrayValue) or value.text.isidentifier():
             return value
         kind = f"const {value.kind}" if value.is_constant else value.kind
-        shape = [Value(self._named(n), kind=INTEGER) if n.level < SUM else n for n in value.shape]
         self.lines.append(f"{kind} *{own} = {value.text};")
-        return ArrayValue(own, tuple(shape), value.kind, root=value.root)
+        return replace(value, text=own, level=ATOM)
 
-    def _reassign(self, own: str, value: AnyValue) -> None:
+    def _reassign(self, own: str, value: AnyValue, is_free: bool = True) -> None:
+        """Assign to a variable again; the pointer to an array of a step, which is ``free`` then, is
+        exchanged with that of a carry."""
         old = self.values[own]
         if isinstance(old, ArrayValue):
-            self._copy(old, array_value(value))
+            new = array_value(value)
+            is_local = new.text == new.root and new.root in self._exchanged - self._carried
+            if is_local and is_free and new.kind == old.kind:
+                other = self.new_name()
+                self.lines += [
+                    f"{old.kind} *{other} = {own};",
+                    f"{own} = {new.text};",
+                    f"{new.text} = {other};",
+                ]
+            else:
+                self._copy(old, new)
             return
         assert isinstance(old, Value)
         new = scalar_value(value)
@@ -326,17 +361,19 @@ class CPrinter:
     def _assign_together(self, owns: Sequence[str], trees: Sequence[Code]) -> None:
         """Assign to several variables, whose old values may be among the new ones."""
         values: list[AnyValue] = []
-        for own, tree in zip(owns, trees, strict=True):
-            value = self.value(tree)
-            if isinstance(value, ArrayValue) and value.root in owns and value.root != own:
+        for place, tree in enumerate(trees):
+            value, before = self.value(tree), owns[:place]
+            if isinstance(value, ArrayValue) and value.root in before:
                 new = self.new_array(value.shape, value.kind)
                 self._copy(new, value)
                 value = new
-            elif isinstance(value, Value) and any(_is_in(other, tree) for other in owns):
+            elif isinstance(value, Value) and any(_is_in(other, tree) for other in before):
                 value = Value(self._copied(value), kind=value.kind)
             values.append(value)
+        roots = Counter(value.root for value in values if isinstance(value, ArrayValue))
         for own, value in zip(owns, values, strict=True):
-            self._reassign(own, value)
+            is_free = isinstance(value, ArrayValue) and roots[value.root] == 1
+            self._reassign(own, value, is_free)
 
     def _copied(self, value: Value) -> str:
         own = self.new_name()
@@ -481,6 +518,15 @@ def _part(own: ArrayValue, place: Value, shape: Sequence[Value]) -> ArrayValue:
 
 def _parts(tree: Code) -> list[Code]:
     return [*tree.elts] if isinstance(tree, ast.Tuple) else [tree]
+
+
+def _moves_with(index: Code, variable: str) -> bool:
+    """Tell whether an index is the variable of a loop, or at a constant distance from it."""
+    while isinstance(index, ast.BinOp) and isinstance(index.op, (ast.Add, ast.Sub)):
+        if _is_in(variable, index.right):
+            return False
+        index = index.left
+    return isinstance(index, ast.Name) and index.id == variable
 
 
 def _is_in(name: str, tree: Code) -> bool:

@@ -369,6 +369,17 @@ static inline double remainder_of(double a, double b)
 static void cumsum(int64_t outer, int64_t count, int64_t inner, const double *x, int backwards,
                    double *total)
 {
+    if (inner == 1) {
+        for (int64_t i = 0; i < outer; i++) {
+            double sum = 0;
+            for (int64_t j = 0; j < count; j++) {
+                int64_t here = i * count + (backwards ? count - 1 - j : j);
+                sum = j > 0 ? sum + x[here] : x[here];
+                total[here] = sum;
+            }
+        }
+        return;
+    }
     copy(total, x, outer * count * inner);
     for (int64_t i = 0; i < outer; i++)
         for (int64_t j = 1; j < count; j++) {
@@ -450,14 +461,15 @@ static void last_equal(int64_t outer, int64_t count, int64_t inner, const double
                 total[k] = j == 0 ? 0 : x[k] == best[k] ? j : total[k - inner];
 }
 
-/// cumprod: copy
+/// cumprod
 /* Write the running products of rows. */
 static void cumprod(int64_t rows, int64_t n, const double *x, double *total)
 {
-    copy(total, x, rows * n);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 1; j < n; j++)
-            total[i * n + j] *= total[i * n + j - 1];
+    for (int64_t i = 0; i < rows; i++) {
+        double product = 1;
+        for (int64_t j = i * n; j < (i + 1) * n; j++)
+            total[j] = product *= x[j];
+    }
 }
 
 /// running_products
@@ -495,31 +507,6 @@ static void recurrence(int64_t rows_x, int64_t rows_b, int64_t n, const double *
     }
 }
 
-/// correlate
-/* Write scalar products of a vector with all pieces of a longer one. */
-static void correlate(int64_t n, int64_t m, const double *x, const double *w, double *total)
-{
-    for (int64_t i = 0; i < n - m + 1; i++)
-        total[i] = 0;
-    for (int64_t k = 0; k < m; k++)
-        for (int64_t i = 0; i < n - m + 1; i++)
-            total[i] += x[i + k] * w[k];
-}
-
-/// convolve
-/* Write the convolution of two vectors. */
-static int convolve(int64_t n, int64_t m, const double *x, const double *w, double *total)
-{
-    if (n == 0 || m == 0)
-        return 2;
-    for (int64_t i = 0; i < n + m - 1; i++)
-        total[i] = 0;
-    for (int64_t k = 0; k < m; k++)
-        for (int64_t i = 0; i < n; i++)
-            total[i + k] += x[i] * w[k];
-    return 0;
-}
-
 /// dot
 /* Return a scalar product, added up in several parts. */
 static inline double dot(int64_t n, const double *x, const double *y)
@@ -535,7 +522,60 @@ static inline double dot(int64_t n, const double *x, const double *y)
            ((part[2] + part[6]) + (part[3] + part[7]));
 }
 
+/// correlate: dot
+/* Write scalar products of a vector with all pieces of a longer one. */
+static void correlate(int64_t n, int64_t m, const double *x, const double *w,
+                      double *restrict total)
+{
+    for (int64_t i = 0; i < n - m + 1; i++)
+        total[i] = n < 2 * m ? dot(m, x + i, w) : 0.0;
+    if (n < 2 * m)
+        return;
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t i = 0; i < n - m + 1; i++)
+            total[i] += x[i + k] * w[k];
+}
+
+/// convolve
+/* Write the convolution of two vectors. */
+static int convolve(int64_t n, int64_t m, const double *x, const double *w,
+                    double *restrict total)
+{
+    if (n == 0 || m == 0)
+        return 2;
+    for (int64_t i = 0; i < n + m - 1; i++)
+        total[i] = 0;
+    if (n < m) {
+        const double *other = x;
+        int64_t length = n;
+        x = w, w = other;
+        n = m, m = length;
+    }
+    for (int64_t k = 0; k < m; k++)
+        for (int64_t i = 0; i < n; i++)
+            total[i + k] += x[i] * w[k];
+    return 0;
+}
+
 /// matrix_by_vector: dot
+/* Write scalar products of four rows with a vector. */
+static inline void four_dots(int64_t n, const double *A, const double *x, double *total)
+{
+    double part[4][8] = {{0}};
+    int64_t k = 0;
+    for (; k + 8 <= n; k += 8)
+        for (int r = 0; r < 4; r++)
+            for (int j = 0; j < 8; j++)
+                part[r][j] += A[r * n + k + j] * x[k + j];
+    for (int r = 0; r < 4; r++) {
+        double sum = ((part[r][0] + part[r][4]) + (part[r][1] + part[r][5])) +
+                     ((part[r][2] + part[r][6]) + (part[r][3] + part[r][7]));
+        for (int64_t j = k; j < n; j++)
+            sum += A[r * n + j] * x[j];
+        total[r] = sum;
+    }
+}
+
 /* Write A x or A' x, for a matrix A with m rows and n columns. */
 static void matrix_by_vector(int64_t m, int64_t n, const double *A, const double *x,
                              int transposed, double *restrict total)
@@ -548,7 +588,10 @@ static void matrix_by_vector(int64_t m, int64_t n, const double *A, const double
     }
 #endif
     if (!transposed) {
-        for (int64_t i = 0; i < m; i++)
+        int64_t i = 0;
+        for (; i + 4 <= m; i += 4)
+            four_dots(n, A + i * n, x, total + i);
+        for (; i < m; i++)
             total[i] = dot(n, A + i * n, x);
         return;
     }
