@@ -253,7 +253,7 @@ if TYPE_CHECKING:
         to_matrix,
     )
     from .evaluation import evaluate
-    from .languages import parse, parse_program, read_einsum
+    from .languages import parse, parse_program, read_einsum, tokens
     from .operations import scalar_names as _scalar_names
     from .operations.scalar_names import *  # noqa: F403
     from .optimization import Problem, pack
@@ -276,7 +276,7 @@ _LATER = {
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
         "evaluation": "evaluate",
         "jupyter": "load_ipython_extension",
-        "languages": "parse parse_program read_einsum",
+        "languages": "parse parse_program read_einsum tokens",
         "optimization": "Problem pack",
         "power_series": "limit series taylor",
         "printing": "draw index_graph latex pretty to_dot to_text",
@@ -523,6 +523,7 @@ __all__ = [
     "to_kronecker",
     "to_matrix",
     "to_text",
+    "tokens",
     "trace",
     "transpose",
     "tri",

@@ -178,6 +178,7 @@ CALLS: dict[str, tuple] = {
     "nest": (se.nest, X @ x, [0, 1]),
     "read_einsum": (se.read_einsum, "#(ij,j->i; A, x)", "A 2 x 1"),
     "split_deltas": (se.split_deltas, X @ x, "i", [1]),
+    "tokens": (se.tokens, "x'*A*x", "matrixcalculus"),
     "add_ones": (se.add_ones, X @ x, ["i"]),
     "index_graph": (se.index_graph, se.written(X @ (Y @ x)), [1]),
     "remove_ones": (se.remove_ones, X @ x),

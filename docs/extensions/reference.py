@@ -127,7 +127,7 @@ OF_US = {
     ),
     "texts": Page(
         "Texts that are read",
-        "parse parse_program read_einsum parse_python from_function",
+        "parse parse_program tokens read_einsum parse_python from_function",
         "The [languages](../languages.md) have a page of their own.",
     ),
     "errors": Page(

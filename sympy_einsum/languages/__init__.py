@@ -8,4 +8,5 @@ from .parsing import (
     parse as parse,
     parse_program as parse_program,
     parse_with_variables as parse_with_variables,
+    tokens as tokens,
 )

@@ -99,6 +99,14 @@ class Grammar:
         except lark.exceptions.UnexpectedToken as error:
             raise self._wrong_token(shown or text, error) from None
 
+    def tokens(self, text: str) -> list[lark.Token]:
+        """Return the tokens of a text, each of its own terminal, without space and comments."""
+        self.check(text)
+        try:
+            return list(self._parser.lex(text))
+        except lark.exceptions.UnexpectedCharacters as error:
+            raise self._wrong_character(text, error.pos_in_stream or 0) from None
+
     def _wrong_character(self, text: str, position: int) -> ParseError:
         character = text[position]
         hint = self.instead.get(character)

@@ -22,6 +22,7 @@ from .matrixcalculus.declarations import Declarations, read_declarations
 from .matrixcalculus.parser import read
 from .matrixcalculus.program import Interpreter
 from .ricci.program import read_ricci
+from .token_streams import Token, tokens_of
 
 
 @overload
@@ -70,8 +71,9 @@ def parse(
 
         ``"lippmann"``, that of Lippmann's tensor calculus [2], for tensors of any order. There are
 
-        * ``A *(ij,j->i) b``, the product with index strings; ``+ - /`` of tensors of one order,
-          entry by entry; ``^`` with a scalar exponent;
+        * ``A *(ij,j->i) b``, the product with index strings; ``A *(ij->ji)`` of one operand, a
+          transpose, sum or diagonal; ``+ - /`` of tensors of one order, entry by entry; ``^`` with
+          a scalar exponent;
         * elementwise functions, by the thesis' names and by ours, and ``inv``, ``det``, ``adj``;
         * numbers, which are broadcast to the order that the context needs; ``delta(n)``, the delta
           tensor of order 2 n; ``[m, n]`` after either or after an expression states its axis
@@ -236,12 +238,48 @@ def parse_program(
     >>> f.point_free((2, 0))
     log(2)
     """
-    if syntax not in ("auto", "lippmann", "caddie"):
+    if not isinstance(syntax, str) or syntax not in ("auto", "lippmann", "caddie"):
         raise ParseError(f"unknown syntax {syntax!r:.80}; programs are in lippmann or caddie")
     is_functions = isinstance(text, str) and is_program(text)
     if syntax == "caddie" or (syntax == "auto" and is_functions):
         return read_functions(text, declarations)
     return read_program(text, declarations)
+
+
+@with_time_limit
+def tokens(text: str, syntax: str = "auto") -> list[Token]:
+    """Split a text in a language into its tokens.
+
+    Parameters
+    ==========
+
+    text : str
+    syntax : ``"matrixcalculus"``, ``"lippmann"``, ``"ricci"``, ``"caddie"`` or ``"geno"``, guessed
+        by default
+
+    Returns
+    =======
+
+    A list of triples ``(kind, text, position)``. Kinds are the terminals of the grammar; for
+    Lippmann's language the descriptors of the thesis (§3.1.1): ``ALPHANUM``, ``LOWERCASE_ALPHA``
+    for names of small letters, ``CONSTANT``, ``ELEMENTWISE_FUNCTION``, ``SPECIAL_FUNCTION``,
+    ``PLUS``, ``LRBRACKET``, …
+
+    Raises
+    ======
+
+    ParseError : a character belongs to no token, or the language has no tokens
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> [tuple(token)[:2] for token in se.tokens("A + sin(b)", "lippmann")][:3]
+    [('ALPHANUM', 'A'), ('PLUS', '+'), ('ELEMENTWISE_FUNCTION', 'sin')]
+    >>> [token.text for token in se.tokens("x'*A*x")]
+    ['x', "'", '*', 'A', '*', 'x']
+    """
+    return tokens_of(text, checked_syntax(text, syntax))
 
 
 @with_time_limit
@@ -269,12 +307,12 @@ def checked_syntax(text: str, syntax: str = "auto") -> str:
     >>> checked_syntax("A *(ij,j->i) b"), checked_syntax("A*b"), checked_syntax("A^i_j b^j")
     ('lippmann', 'matrixcalculus', 'ricci')
     """
+    if not isinstance(syntax, str) or syntax not in ("auto", PROBLEMS, *SYNTAXES):
+        names = ", ".join(["auto", *SYNTAXES, PROBLEMS])
+        raise ParseError(f"unknown syntax {syntax!r:.80}; choose from {names}")
     if syntax == "auto" and isinstance(text, str):
         found = (name for name, mark in _MARKS.items() if re.search(mark, text))
         return next(found, "matrixcalculus")
-    if syntax not in ("auto", PROBLEMS, *SYNTAXES):
-        names = ", ".join(["auto", *SYNTAXES, PROBLEMS])
-        raise ParseError(f"unknown syntax {syntax!r}; choose from {names}")
     return syntax if syntax != "auto" else "matrixcalculus"
 
 
@@ -311,7 +349,7 @@ _MARKS = {
     PROBLEMS: r"(?i)^\s*(#[^\n]*\n\s*)*(parameters?|variables?)\s+[a-z]",
     "caddie": r"^\s*(\(\*([^*]|\*+[^*)])*\*+\)\s*)*fun\s+\w+\s+\w+\s*=",
     "einsum": r"#\s*\(",
-    "lippmann": r"\*\s*\([^()]*(->|→|>)|^\s*(declare|expression)\s",
+    "lippmann": r"\*\s*_?\s*\([^()]*(-\s*>|→|>)|^\s*(declare|expression)\s",
     # Two adjacent tensors with indices, several indices in braces, or a delta tensor.
     "ricci": r"[\^_][a-z]+\s+[A-Za-z]\w*[\^_][a-z]|[\^_]\{|δ",
 }

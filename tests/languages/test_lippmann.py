@@ -426,10 +426,10 @@ KNOWN = {"A": (2, 3), "B": (3, 4), "S": (3, 3), "v": (3,), "w": (4,), "c": 0, "T
         ("sin v", "expected an operator or a keyword before 'v'", 4),
         ("v * w", "a product has index strings, a letter for each axis", 2),
         ("v *(v + w)", "a product has index strings", 2),
-        ("v *(i->) w", "a product has index strings", 2),
+        ("v *(i->) w", "a product has index strings", 9),
         ("v *(1,1->) w", "a letter for each axis", 2),
         ("v @ w", "a product has index strings", 2),
-        ("v'", "the transpose of A is written A *(ij,->ji) 1", 1),
+        ("v'", "the transpose of A is written A *(ij->ji)", 1),
         ("sin(v", "this '(' is never closed", 3),
         ("v)", "this ')' has no '(' before it", 1),
         ("v +", "but found the end of the text", 3),
@@ -660,3 +660,101 @@ def test_texts_that_grow_without_end_are_refused():
         x = se.sin(x) * se.cos(x)
     with pytest.raises(se.UnsupportedError, match="more than 100000 characters"):
         se.to_text(x, "lippmann")
+
+
+# --- products of one operand, tokens --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "subscripts"),
+    [
+        ("A *(ij->ji)", "ij->ji"),
+        ("A *(ij→i)", "ij->i"),
+        ("A*( i j - > j )", "ij->j"),
+        ("A *_(ij->)", "ij->"),
+        ("T *(ijk>kij)", "ijk->kij"),
+        ("T *(ijk->ki)", "ijk->ki"),
+        ("T *(ijk->ijk)", "ijk->ijk"),
+        ("A *(ij->ji) *(ab->b)", "ij->i"),
+    ],
+)
+def test_transposes_and_sums_of_one_operand(text, subscripts):
+    shapes = {"A": (2, 3), "T": (2, 3, 4)}
+    symbols = {name: se.TensorSymbol(name, shape) for name, shape in shapes.items()}
+    x, values = symbols[text[0]], np.random.default_rng(3).normal(size=shapes[text[0]])
+    e = se.parse(text, symbols)
+    assert_close(se.lambdify([x], e)(values), np.einsum(subscripts, values))
+    derivative = np.asarray(se.lambdify([x], se.diff(e, x))(values))
+    ones = np.eye(values.size).reshape(*values.shape, values.size)
+    expected = [np.einsum(subscripts, ones[..., k]) for k in range(values.size)]
+    assert_close(derivative.reshape(*derivative.shape[: -values.ndim], -1), np.stack(expected, -1))
+    assert se.parse(se.to_text(e, "lippmann"), symbols, syntax="lippmann") == e
+
+
+def test_products_of_one_operand_as_the_thesis_writes_them():
+    program = se.parse_program("declare S 2 v 1 expression S *(ii->i) + v *(i->ii) *(ij->i)")
+    S, v = program.symbols["S"], program.symbols["v"]
+    assert program.expressions == [se.diagonal(S) + v]
+    graph = se.parse_program("declare A 2 expression A *(ij->ji)").graph()
+    assert graph.text == "A *(ij,->ji) 1"
+    steps = se.parse_program("declare A 2 expression sin(A *(ij->i))").derivation("A")
+    assert "*(" in steps[-1].text
+    assert se.parse("-b *(i->) *(,i->i) b", "b 1").order == 1
+    for text, message in [
+        ("A *(ij->ik)", "output index 'k' is in neither"),
+        ("A *(i->i)", "has order 2, but its index string 'i'"),
+        ("A *(ij->)^2", "expected an operator"),
+        ("*(ij->ji) A", "expected a number"),
+        ("A'", r"A \*\(ij->ji\)"),
+    ]:
+        with pytest.raises(se.ParseError, match=message):
+            se.parse(text, "A 2", syntax="lippmann")
+
+
+def test_the_tokens_of_section_3_1():
+    found = se.tokens("A + sin(b)", "lippmann")
+    assert [token[:2] for token in found] == [
+        ("ALPHANUM", "A"),
+        ("PLUS", "+"),
+        ("ELEMENTWISE_FUNCTION", "sin"),
+        ("LRBRACKET", "("),
+        ("LOWERCASE_ALPHA", "b"),
+        ("RRBRACKET", ")"),
+    ]
+    text = "declare C1 2 expression det(C1) *(,i->i) 1.05 / exp(b1)^2 - [n] derivative wrt C1"
+    found = se.tokens(text)
+    assert " ".join(token.kind for token in found) == (
+        "DECLARE ALPHANUM CONSTANT EXPRESSION SPECIAL_FUNCTION LRBRACKET ALPHANUM RRBRACKET "
+        "TIMES LRBRACKET COMMA LOWERCASE_ALPHA MINUS GREATER LOWERCASE_ALPHA RRBRACKET CONSTANT "
+        "DIVIDE ELEMENTWISE_FUNCTION LRBRACKET ALPHANUM RRBRACKET POWER CONSTANT MINUS LSBRACKET "
+        "LOWERCASE_ALPHA RSBRACKET DERIVATIVE WRT ALPHANUM"
+    )
+    assert "".join(token.text for token in found) == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "syntax"),
+    [
+        ("x'*A*x + 1.5", "matrixcalculus"),
+        ("A *( ij , j → i ) x *(i->)", "lippmann"),
+        ("A^i_j x^j + 2", "ricci"),
+        ("fun f x = ln (#1 x)", "caddie"),
+        ("parameters Matrix A variables Vector x min norm2(A*x)^2", "geno"),
+    ],
+)
+def test_tokens_are_the_text_without_spaces(text, syntax):
+    found = se.tokens(text, syntax)
+    assert "".join(token.text for token in found) == text.replace(" ", "")
+    for token in found:
+        assert text[token.position :].startswith(token.text)
+    if syntax != "geno":
+        assert [*se.tokens(text)] == found
+
+
+def test_what_has_no_tokens():
+    with pytest.raises(se.ParseError, match="unexpected character"):
+        se.tokens("A $ b", "lippmann")
+    with pytest.raises(se.ParseError, match="no token stream; choose from matrixcalculus"):
+        se.tokens("#(i->; x)")
+    with pytest.raises(se.ParseError):
+        se.tokens("", "lippmann")

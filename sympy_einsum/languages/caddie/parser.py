@@ -116,7 +116,7 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
     return f"expected an operator before {found}; a function is applied as in sin x"
 
 
-_GRAMMAR = Grammar(
+GRAMMAR = Grammar(
     __package__,
     ("program", "sum"),
     _ToNodes(),
@@ -129,9 +129,9 @@ _GRAMMAR = Grammar(
 
 def read(text: str) -> list[FunctionText] | SyntaxNode:
     """Parse a text to its functions, or to the tree of one expression."""
-    _GRAMMAR.check(text)
+    GRAMMAR.check(text)
     check_nesting(text)
-    found: list[FunctionText] | SyntaxNode = _GRAMMAR.read(
+    found: list[FunctionText] | SyntaxNode = GRAMMAR.read(
         text, "program" if is_program(text) else "sum"
     )
     return found

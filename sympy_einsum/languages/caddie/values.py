@@ -102,8 +102,7 @@ def cross_product(pair: Value) -> Value:
     """Return the cross product of a pair of triples."""
     one, other = components_of(pair)
     if not isinstance(one, tuple) and not isinstance(other, tuple):
-        turned = [operations.roll(one, -k) * operations.roll(other, k - 3) for k in (1, 2)]
-        return turned[0] - turned[1]
+        return operations.cross(one, other)
     a, b = components_of(one), components_of(other)
     places = ((1, 2), (2, 0), (0, 1))
     return tuple(

@@ -78,7 +78,7 @@ def _explain_in_problem(error: lark.exceptions.UnexpectedToken, before: str, fou
     return f"expected {expected}, but found {found}"
 
 
-_GRAMMAR = Grammar(
+GRAMMAR = Grammar(
     __package__,
     ("problem",),
     _ToNodes(),
@@ -93,8 +93,8 @@ _GRAMMAR = Grammar(
 
 def read_problem_text(text: str) -> ProblemText:
     """Parse a problem in GENO's language; raises ParseError at a syntax error."""
-    _GRAMMAR.check(text)
-    problem: ProblemText = _GRAMMAR.read(_with_separators(text), "problem", text)
+    GRAMMAR.check(text)
+    problem: ProblemText = GRAMMAR.read(_with_separators(text), "problem", text)
     return problem
 
 

@@ -65,9 +65,31 @@ class _ToNodes(ToNodes):
             "shaped", names, (node,), lengths[0].start_pos, node.start, end_of(lengths[-1])
         )
 
+    def rearranged(self, parts: Parts) -> SyntaxNode:
+        """Return the product with 1, by which the thesis writes a transpose and a sum."""
+        node, operator = parts
+        before, arrow, after = partition_at_arrow(str(operator))
+        one = SyntaxNode("number", "1", (), operator.start_pos, node.start, end_of(operator))
+        name = f"{before},{arrow}{after}"
+        children = (node, one)
+        return SyntaxNode(
+            "product", name, children, operator.start_pos, node.start, end_of(operator)
+        )
+
     def binary(self, parts: Parts) -> SyntaxNode:
         node = super().binary(parts)
         return replace(node, kind="product") if parts[1].type == "TIMES" else node
+
+
+def partition_at_arrow(text: str) -> tuple[str, str, str]:
+    """Split index strings at their arrow, ``->``, ``→`` or ``>``.
+
+    >>> partition_at_arrow("*(ij->ji)")
+    ('*(ij', '->', 'ji)')
+    """
+    start = min(k for k, character in enumerate(text) if character in "->→")
+    end = max(k for k, character in enumerate(text) if character in ">→") + 1
+    return text[:start], text[start:end], text[end:]
 
 
 _PRODUCT = "a product has index strings, a letter for each axis, such as A *(ij,j->i) b"
@@ -77,7 +99,7 @@ _INSTEAD = {
     "@": _PRODUCT,
     "·": _PRODUCT,
     "×": _PRODUCT,
-    "'": "the transpose of A is written A *(ij,->ji) 1",
+    "'": "the transpose of A is written A *(ij->ji)",
     "=": "there are no equations",
     ".": "the elementwise product is written x *(i,i->i) y",
     "−": "the minus sign is written -",
@@ -101,7 +123,7 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
     return f"expected {expected[0] if expected else 'a length'}, but found {found}"
 
 
-_GRAMMAR = Grammar(
+GRAMMAR = Grammar(
     __package__,
     ("program", "sum", "variables"),
     _ToNodes(),
@@ -115,6 +137,6 @@ _GRAMMAR = Grammar(
 def read(text: str, start: str) -> Any:
     """Parse a text by a rule of the grammar to the parts of a program, the tree of a sum, or the
     declared variables; raises ParseError at a syntax error."""
-    _GRAMMAR.check(text)
+    GRAMMAR.check(text)
     check_nesting(text)
-    return _GRAMMAR.read(text, start)
+    return GRAMMAR.read(text, start)

@@ -78,13 +78,13 @@ def explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) -> 
     return f"expected an operator before {found}; a product is written with *"
 
 
-_GRAMMAR = Grammar(
+GRAMMAR = Grammar(
     __package__, ("sum",), MatrixNodes(), "x'*A*x", "+ - * / ^ .* ./ .^ '", INSTEAD, explain
 )
 
 
 def read(text: str) -> SyntaxNode:
     """Parse a text to its root node; raises ParseError at a syntax error."""
-    _GRAMMAR.check(text)
-    root: SyntaxNode = _GRAMMAR.read(text, "sum")
+    GRAMMAR.check(text)
+    root: SyntaxNode = GRAMMAR.read(text, "sum")
     return root

@@ -101,12 +101,12 @@ def _explain(error: lark.exceptions.UnexpectedToken, before: str, found: str) ->
 
 
 _EXPECTED = "tensors such as A^i_j x^j, numbers, functions, + - * / or brackets"
-_GRAMMAR = Grammar(__package__, ("equation",), _ToNodes(), "A^i_j x^j", "+ - * / ^", {}, _explain)
+GRAMMAR = Grammar(__package__, ("equation",), _ToNodes(), "A^i_j x^j", "+ - * / ^", {}, _explain)
 
 
 def read(text: str) -> Equation:
     """Parse a text to an equation; raises ParseError at a syntax error."""
-    _GRAMMAR.check(text)
+    GRAMMAR.check(text)
     check_nesting(text)
-    found = _GRAMMAR.read(text, "equation")
+    found = GRAMMAR.read(text, "equation")
     return found if isinstance(found, Equation) else Equation(None, found)
