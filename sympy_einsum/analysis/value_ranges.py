@@ -266,7 +266,12 @@ def lies_in(inner: ValueRange, outer: ValueRange) -> bool:
 def plus(a: ValueRange, b: ValueRange) -> ValueRange:
     """Add two intervals."""
     opens = a.is_low_open or b.is_low_open, a.is_high_open or b.is_high_open
-    return rounded(ValueRange(a.low + b.low, a.high + b.high, *opens))
+    return rounded(ValueRange(_endpoint_sum(a.low, b.low), _endpoint_sum(a.high, b.high), *opens))
+
+
+def _endpoint_sum(x: Expr, y: Expr) -> Expr:
+    """Add two endpoints; SymPy doesn't know that all numbers are finite, such as sigmoid(1)."""
+    return x if x.is_infinite else y if y.is_infinite else x + y
 
 
 def minus(a: ValueRange) -> ValueRange:

@@ -326,3 +326,11 @@ def test_networks_with_nonnegative_weights(layers):
 def test_wrong_arguments(call, error, told):
     with pytest.raises(error, match=told):
         call()
+
+
+def test_numbers_whose_finiteness_sympy_does_not_know():
+    """oo + sigmoid(1) isn't oo to SymPy; as an endpoint it made products negative."""
+    x = se.TensorSymbol("x", 3)
+    f = se.exp(se.sigmoid(se.sqrt(x**2 + 1))[0])
+    assert se.bounds(se.hessian(f, x)) == sp.Interval(-sp.oo, sp.oo)
+    assert se.convexity(f, x).kind == "unknown"
