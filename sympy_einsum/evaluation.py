@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 from sympy import Array, Basic, Expr, Float, sympify
+from sympy.matrices.exceptions import NonInvertibleMatrixError
 
 from .compiler import lambdify
 from .convert import as_explicit
@@ -151,13 +152,16 @@ def evaluated_scalar(scalar: TensorExpr) -> Expr:
 
 def with_numbers(expr: Operand) -> Operand:
     """Evaluate scalar nodes without free symbols in an expression, where these are fractions or
-    floats."""
+    floats; those of a singular matrix stay."""
 
     def visit(node: Basic, below: tuple[Basic, ...]) -> Basic:
         done = rebuild(node, below) if below else node
         if not (isinstance(done, TensorExpr) and done.is_number):
             return done
-        value = evaluated_scalar(done)
+        try:
+            value = evaluated_scalar(done)
+        except (NonInvertibleMatrixError, np.linalg.LinAlgError):
+            return done
         return value if value.is_Number else done
 
     return transform([expr], visit)[0]

@@ -233,3 +233,9 @@ def test_ragged_lists_and_lists_of_tensors_are_refused():
     endless.append(endless)
     with pytest.raises(se.TensorError, match="nested more than"):
         h * endless
+
+
+def test_entries_of_the_inverse_of_a_singular_matrix_stay():
+    entry = se.inv(se.Ones(3, 3))[0, 0]
+    assert se.simplify(entry) == entry
+    assert se.is_definite(se.inv(se.Ones(3, 3))) in ("psd", "pd", None)
