@@ -9,9 +9,11 @@ from ...core import UnsupportedError
 from .c_values import (
     DOUBLE,
     INTEGER,
+    TRUTH,
     AnyValue,
     ArrayValue,
     FactorsValue,
+    TupleValue,
     Value,
     array_value,
     difference_of,
@@ -246,6 +248,71 @@ def _convolve(printer: Lines, arguments: Sequence[AnyValue], own: str | None) ->
     return new
 
 
+def _each(part: str, *, is_matrix: bool) -> CallPrinter:
+    """Return the printer of a function of each matrix of a stack: a matrix, or a number."""
+
+    def printed(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+        A = array_value(arguments[0])
+        new = printer.new_array(A.shape if is_matrix else A.shape[:1], own=own)
+        numbers = [scalar_value(value) for value in arguments[1:]]
+        sizes = _texts(printer.memory(), *A.shape[:2], A, *numbers)
+        printer.checked(f"{printer.use(part)}({sizes}, {new.text})")
+        return new
+
+    return printed
+
+
+def _each_slogdet(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    A = array_value(arguments[0])
+    signs, logs = [printer.new_array(A.shape[:1]) for _ in range(2)]
+    sizes = _texts(printer.memory(), *A.shape[:2], A)
+    printer.checked(f"{printer.use('each_slogdet')}({sizes}, {_texts(signs, logs)})")
+    return TupleValue((signs, logs))
+
+
+def _each_logdet(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    found = _each_slogdet(printer, arguments, own)
+    assert isinstance(found, TupleValue)
+    return found.parts[1]
+
+
+def _each_solve(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    A, B = map(array_value, arguments)
+    new = printer.new_array(B.shape, own=own)
+    sizes = _texts(printer.memory(), *B.shape)
+    printer.checked(f"{printer.use('each_solve')}({sizes}, {_texts(A, B, new)})")
+    return new
+
+
+def _running_weights(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    x, is_plain = array_value(arguments[0]), printer.new_name()
+    found = [printer.new_array(x.shape) for _ in range(3)]
+    call = f"{printer.use('running_weights')}({_texts(*x.shape, x, *found)})"
+    # Log-sum-exps alone don't need it.
+    printer.lines += [f"const int {is_plain} = {call};", f"(void){is_plain};"]
+    return TupleValue((x, *found, Value(is_plain, kind=TRUTH)))
+
+
+def _weights(value: AnyValue) -> list[AnyValue]:
+    assert isinstance(value, TupleValue)
+    return [*value.parts]
+
+
+def _logcumsumexp(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    return _weights(arguments[0])[1]
+
+
+def _running_mean(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    *arrays, is_plain = _weights(arguments[0])
+    (x, *others), c = map(array_value, arrays), array_value(arguments[1])
+    flag = str(int(_flag(arguments[2])))
+    rows = c.shape[0] if x.shape[0].is_integer(1) else x.shape[0]
+    new = printer.new_array((rows, c.shape[1]), own=own)
+    sizes = _texts(x.shape[0], c.shape[0], c.shape[1], x, *others, scalar_value(is_plain))
+    printer.lines.append(f"{printer.use('running_mean')}({sizes}, {_texts(c, flag, new)});")
+    return new
+
+
 def _refused(what: str) -> CallPrinter:
     def refuse(*arguments: Any) -> AnyValue:
         raise UnsupportedError(refusal(what))
@@ -281,7 +348,7 @@ CALLS: dict[str, CallPrinter] = {
     **dict.fromkeys(["sort", "argsort"], _refused("sorting")),
     **dict.fromkeys(["spectrum", "from_spectrum"], _refused("Fourier transforms")),
     **dict.fromkeys(
-        ["cofactors", "cofactors_along", "cofactors_along_two", "each_cofactors"],
+        ["cofactors", "cofactors_along", "cofactors_along_two", "each_cofactors", "each_adj"],
         _refused("derivatives of determinants, which need singular values"),
     ),
     **dict.fromkeys(
@@ -290,8 +357,15 @@ CALLS: dict[str, CallPrinter] = {
     **dict.fromkeys(["each_eigh", "each_eigvalsh"], _refused("eigenvalues")),
     **dict.fromkeys(["each_qr", "each_qr_r"], _refused("QR decompositions")),
     "each_expm": _refused("matrix exponentials"),
-    **dict.fromkeys(
-        ["running_weights", "logcumsumexp", "running_mean"], _refused("running log-sum-exps")
-    ),
+    "each_inv": _each("each_inv", is_matrix=True),
+    "each_det": _each("each_det", is_matrix=False),
+    "each_cholesky": _each("each_cholesky", is_matrix=True),
+    "each_power": _each("each_power", is_matrix=True),
+    "each_slogdet": _each_slogdet,
+    "each_logdet": _each_logdet,
+    "each_solve": _each_solve,
+    "running_weights": _running_weights,
+    "logcumsumexp": _logcumsumexp,
+    "running_mean": _running_mean,
     "blocks": _refused("derivatives of matrix powers and exponentials"),
 }

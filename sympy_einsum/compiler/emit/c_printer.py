@@ -333,17 +333,17 @@ class CPrinter:
         exchanged with that of a carry."""
         old = self.values[own]
         if isinstance(old, ArrayValue):
-            new = array_value(value)
-            is_local = new.text == new.root and new.root in self._exchanged - self._carried
-            if is_local and is_free and new.kind == old.kind:
+            given = array_value(value)
+            is_local = given.text == given.root and given.root in self._exchanged - self._carried
+            if is_local and is_free and given.kind == old.kind:
                 other = self.new_name()
                 self.lines += [
                     f"{old.kind} *{other} = {own};",
-                    f"{own} = {new.text};",
-                    f"{new.text} = {other};",
+                    f"{own} = {given.text};",
+                    f"{given.text} = {other};",
                 ]
             else:
-                self._copy(old, new)
+                self._copy(old, given)
             return
         assert isinstance(old, Value)
         new = scalar_value(value)

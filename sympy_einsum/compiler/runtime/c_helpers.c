@@ -728,7 +728,7 @@ static int matmul(Memory *memory, int64_t count_a, int64_t count_b, int64_t m, i
     return error;
 }
 
-/// factored: memory add_product copy dot smaller_integer
+/// factors
 /* Factors of a matrix: Cholesky's lower one, or those of LU with the rows that were exchanged. */
 typedef struct {
     int64_t n;
@@ -737,6 +737,7 @@ typedef struct {
     int is_lu, is_singular, isnt_definite;
 } Factors;
 
+/// cholesky: memory add_product dot smaller_integer
 /* Factor the rows from a diagonal block of a lower triangle on; return whether it is definite. */
 static int factor_columns(int64_t n, int64_t first, int64_t end, double *L)
 {
@@ -769,6 +770,7 @@ static int cholesky(Memory *memory, int64_t n, double *L)
     return 0;
 }
 
+/// factored: factors cholesky copy
 /* Write the factors of LU over a matrix, and the exchanged rows; of a singular one 1. */
 static int lu(Memory *memory, int64_t n, double *A, int64_t *exchanged)
 {
@@ -972,4 +974,182 @@ static void signed_log_determinant(const Factors *given, double *found)
             found[0] = -found[0];
     }
     found[1] = given->is_lu ? total : 2 * total;
+}
+
+/// each_inv: inverted
+/* Write the inverse of each matrix. */
+static int each_inv(Memory *memory, int64_t count, int64_t n, const double *A, double *total)
+{
+    int error = 0;
+    for (int64_t k = 0; k < count && n > 0 && !error; k++) {
+        Factors own;
+        int64_t kept = memory->count;
+        error = factored(memory, n, A + k * n * n, 0, &own);
+        if (!error)
+            error = inverted(memory, &own, total + k * n * n);
+        release(memory, kept);
+    }
+    return error;
+}
+
+/// each_solve: solved
+/* Write inv(X) Y of each two matrices. */
+static int each_solve(Memory *memory, int64_t count, int64_t n, int64_t columns, const double *A,
+                      const double *B, double *total)
+{
+    int error = 0;
+    for (int64_t k = 0; k < count && !error; k++) {
+        Factors own;
+        int64_t kept = memory->count;
+        error = factored(memory, n, A + k * n * n, 0, &own);
+        if (!error)
+            error = solved(memory, &own, columns, B + k * n * columns, 0, total + k * n * columns);
+        release(memory, kept);
+    }
+    return error;
+}
+
+/// each_det: determinant
+/* Write the determinant of each matrix. */
+static int each_det(Memory *memory, int64_t count, int64_t n, const double *A, double *total)
+{
+    int error = 0;
+    for (int64_t k = 0; k < count && !error; k++) {
+        Factors own;
+        int64_t kept = memory->count;
+        error = factored(memory, n, A + k * n * n, 0, &own);
+        if (!error)
+            total[k] = determinant(&own);
+        release(memory, kept);
+    }
+    return error;
+}
+
+/// each_slogdet: signed_log_determinant
+/* Write the sign of the determinant of each matrix, and log |det X|. */
+static int each_slogdet(Memory *memory, int64_t count, int64_t n, const double *A, double *signs,
+                        double *logs)
+{
+    int error = 0;
+    for (int64_t k = 0; k < count && !error; k++) {
+        Factors own;
+        double found[2];
+        int64_t kept = memory->count;
+        error = factored(memory, n, A + k * n * n, 0, &own);
+        if (!error) {
+            signed_log_determinant(&own, found);
+            signs[k] = found[0];
+            logs[k] = found[1];
+        }
+        release(memory, kept);
+    }
+    return error;
+}
+
+/// each_cholesky: cholesky copy
+/* Write the lower Cholesky factor of each matrix; 1 if one isn't definite. */
+static int each_cholesky(Memory *memory, int64_t count, int64_t n, const double *A, double *total)
+{
+    int error = 0;
+    copy(total, A, count * n * n);
+    for (int64_t k = 0; k < count && !error; k++) {
+        error = cholesky(memory, n, total + k * n * n);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i + 1; j < n; j++)
+                total[(k * n + i) * n + j] = 0;
+    }
+    return error;
+}
+
+/// each_power: inverted product copy
+/* Write a power of each matrix. */
+static int each_power(Memory *memory, int64_t count, int64_t n, const double *A, int64_t exponent,
+                      double *total)
+{
+    double *base = allocate(memory, n * n, sizeof(double));
+    double *next = allocate(memory, n * n, sizeof(double));
+    int error = base == NULL || next == NULL ? 3 : 0;
+    for (int64_t k = 0; k < count && !error; k++) {
+        double *power = total + k * n * n;
+        int64_t kept = memory->count, rest = exponent < 0 ? -exponent : exponent;
+        fill(power, n * n, 0.0);
+        for (int64_t i = 0; i < n; i++)
+            power[i * n + i] = 1;
+        copy(base, A + k * n * n, n * n);
+        if (exponent < 0) {
+            Factors own;
+            error = factored(memory, n, A + k * n * n, 0, &own);
+            if (!error)
+                error = inverted(memory, &own, base);
+        }
+        for (; rest > 0 && !error; rest /= 2) {
+            if (rest % 2) {
+                error = product(memory, n, n, n, power, 0, base, 0, next);
+                copy(power, next, n * n);
+            }
+            if (rest > 1 && !error) {
+                error = product(memory, n, n, n, base, 0, base, 0, next);
+                copy(base, next, n * n);
+            }
+        }
+        release(memory, kept);
+    }
+    return error;
+}
+
+/// running_weights: exp_of log_of logaddexp
+/* Write log(cumsum(exp(x))), exp(x - top) and cumsum(exp(x - top)) of rows; return whether none of
+   the last two vanishes. */
+static int running_weights(int64_t rows, int64_t n, const double *x, double *logs, double *weights,
+                           double *total)
+{
+    int is_plain = 1;
+    for (int64_t i = 0; i < rows * n; i += n) {
+        double top = -INFINITY, sum = 0;
+        for (int64_t j = i; j < i + n; j++)
+            top = x[j] > top ? x[j] : top;
+        for (int64_t j = i; j < i + n; j++)
+            weights[j] = exp_of(x[j] - top);
+        for (int64_t j = i; j < i + n; j++)
+            total[j] = sum += weights[j];
+        for (int64_t j = i; j < i + n; j++)
+            logs[j] = log_of(total[j]) + top;
+        is_plain = is_plain && weights[i] > 1e-260;
+    }
+    for (int64_t i = 0; i < rows * n && !is_plain; i++)
+        logs[i] = i % n == 0 ? x[i] : logaddexp(logs[i - 1], x[i]);
+    return is_plain;
+}
+
+/// running_mean: exp_of
+/* Write sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of rows x and y =
+   log(cumsum(exp(x))), whose weights and their sums are given, and whether those vanish nowhere. */
+static void running_mean(int64_t rows_x, int64_t rows_c, int64_t n, const double *x,
+                         const double *y, const double *weights, const double *sums, int is_plain,
+                         const double *c, int backwards, double *total)
+{
+    for (int64_t i = 0; i < (rows_x == 1 ? rows_c : rows_x); i++) {
+        int64_t k = i % rows_x * n, l = i % rows_c * n;
+        double running = 0;
+        for (int64_t j = 0; j < n; j++) {
+            int64_t here = backwards ? n - 1 - j : j, other = backwards ? here + 1 : here - 1;
+            double last = j == 0 ? 0.0 : y[k + other];
+            double finite = y[k + here] == -INFINITY ? 0.0 : y[k + here];
+            if (is_plain && backwards) {
+                running += c[l + here] / sums[k + here];
+                total[i * n + here] = running * weights[k + here];
+            } else if (is_plain) {
+                running += c[l + here] * weights[k + here];
+                total[i * n + here] = running / sums[k + here];
+            } else if (backwards) {
+                double ratio = exp_of(y[k + here] - (last == -INFINITY ? 0.0 : last));
+                running = (j == 0 ? 0.0 : ratio * running) + c[l + here];
+                total[i * n + here] = running * exp_of(x[k + here] - finite);
+            } else {
+                running = (j == 0 ? 0.0 : exp_of(last - finite) * running) +
+                          exp_of(x[k + here] - finite) * c[l + here];
+                total[i * n + here] = running;
+            }
+        }
+    }
 }

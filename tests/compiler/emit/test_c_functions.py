@@ -30,6 +30,7 @@ at = se.TensorSymbol("at", k)
 long = se.TensorSymbol("long", n + 1)
 U = se.TensorSymbol("U", (T, n))
 W = se.TensorSymbol("W", (n, n))
+DD, EE = se.TensorSymbol("DD", (T, n, n)), se.TensorSymbol("EE", (T, n, k))
 
 
 def network():
@@ -250,6 +251,31 @@ CASES = {
         se.gradient(evidence, P),
         lambda P, y: np.linalg.inv(P) - np.outer(np.linalg.solve(P, y), np.linalg.solve(P, y)),
     ),
+    "each matrix": Case(
+        [DD, EE],
+        [se.inv(DD), se.det(DD), se.logdet(DD), se.solve(DD, EE), DD @ EE],
+        lambda D, E: [
+            np.linalg.inv(D),
+            np.linalg.det(D),
+            np.linalg.slogdet(D)[1],
+            np.linalg.solve(D, E),
+            D @ E,
+        ],
+    ),
+    "matrix powers": Case(
+        [S],
+        [se.matrix_power(S, 9), se.matrix_power(S, -3)],
+        lambda S: [np.linalg.matrix_power(S, 9), np.linalg.matrix_power(S, -3)],
+    ),
+    "Cholesky": Case([P], se.cholesky(P), np.linalg.cholesky),
+    "running log-sum-exps": Case(
+        [A, x],
+        [se.logcumsumexp(A, axis=1), se.gradient(se.logcumsumexp(100 * x).sum(), x)],
+        None,
+    ),
+    "running log-sum-exps beyond range": Case(
+        [x], [se.logcumsumexp(900 * x), se.gradient((se.logcumsumexp(900 * x) ** 2).sum(), x)]
+    ),
     # Derivatives.
     "logistic gradient": Case(
         [A, x, y],
@@ -304,8 +330,8 @@ def arrays_of(case, lengths, rng):
             value = rng.normal(size=shape) / max(1, shape[-1]) ** 0.5
             if symbol is P:
                 value = value @ value.T + np.eye(len(value))
-            elif symbol in (S, W):
-                value = value + np.eye(len(value))
+            elif symbol in (S, W, DD):
+                value = value + np.eye(value.shape[-1])
             found.append(value)
     return found
 
