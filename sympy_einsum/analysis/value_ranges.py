@@ -94,6 +94,7 @@ def is_at_most(a: Expr, b: Expr) -> bool | None:
             return None
         if abs(one - other) > tuning.SAME_ENDPOINT * max(abs(one), abs(other)):
             return bool(one < other)
+        return None  # equal numbers of different forms, perhaps
     gap = b - a
     if gap.is_extended_nonnegative:
         return True
@@ -282,18 +283,24 @@ def minus(a: ValueRange) -> ValueRange:
 def times(a: ValueRange, b: ValueRange) -> ValueRange:
     """Multiply two intervals of independent values."""
     sides = [[(r.low, r.is_low_open), (r.high, r.is_high_open)] for r in (a, b)]
-    products = [_endpoint_product(x, y) for x in sides[0] for y in sides[1]]
+    products = [found for x in sides[0] for y in sides[1] for found in _endpoint_products(x, y)]
     low, is_low_open = _least(products)
     high, is_high_open = _largest(products)
     return rounded(ValueRange(low, high, is_low_open, is_high_open))
 
 
-def _endpoint_product(a: Endpoint, b: Endpoint) -> Endpoint:
+def _endpoint_products(a: Endpoint, b: Endpoint) -> list[Endpoint]:
+    """Return the product of two endpoints, or what it may be."""
     (x, is_x_open), (y, is_y_open) = a, b
     if x.is_zero or y.is_zero:
         is_attained = (x.is_zero and not is_x_open) or (y.is_zero and not is_y_open)
-        return S.Zero, not is_attained
-    return x * y, is_x_open or is_y_open
+        return [(S.Zero, not is_attained)]
+    if x.is_infinite or y.is_infinite:
+        signs = [is_at_most(S.Zero, x), is_at_most(S.Zero, y)]
+        if None in signs:
+            return [(S.NegativeInfinity, True), (S.Infinity, True)]
+        return [(S.Infinity if signs[0] is signs[1] else S.NegativeInfinity, True)]
+    return [(x * y, is_x_open or is_y_open)]
 
 
 def reciprocal(a: ValueRange) -> ValueRange:

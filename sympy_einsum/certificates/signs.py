@@ -25,11 +25,11 @@ def requirements_of_sign(
 ) -> Found | None:
     """Return what has to hold of parameters for an expression to be nonnegative, or nonpositive,
     on the intervals of its symbols: the empty set if nothing has to, None if that isn't known."""
+    if _has_other_sign(expr, ranges, varying, is_nonnegative):
+        return None
     found = _of_form(expr, ranges, varying, is_nonnegative)
     if found is not None:
         return found
-    if _has_other_sign(expr, ranges, varying, is_nonnegative):
-        return None
     if expr.count_ops() > tuning.MAX_SIGN_OPS:
         return None
     forms = _forms(expr)
@@ -57,7 +57,7 @@ def _has_other_sign(
 ) -> bool:
     """Tell by a few values whether to give up."""
     symbols = sorted(expr.free_symbols, key=str)
-    if not set(symbols) <= set(varying):
+    if not symbols or not set(symbols) <= set(varying):
         return False
     for shift in range(tuning.TRIED_POINTS):
         point = {s: _tried(ranges[s], shift + 3 * k) for k, s in enumerate(symbols)}

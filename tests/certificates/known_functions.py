@@ -146,6 +146,8 @@ NOT_CONVEX = {
     "maximum times a number": (sp.Max(t, 1) * t, [t]),
     "sign of a number": (sp.sign(t) * t**2, [t]),
     "steps": (sp.floor(t) + t, [t]),
+    "sigmoid of an arc": (se.sigmoid(-sp.atan(r - 1)), [r]),
+    "sigmoid of an inverse": (se.sigmoid(1 / sp.atan(r + s)), [r]),
     "jump": (sp.Piecewise((t**2, t < 0), (t**2 + 1, True)), [t]),
     "kinks of both kinds": (sp.Piecewise((t, t < 0), (t / 2, t < 1), (t - S.Half, True)), [t]),
     "cosine through zero": (t**2 + 3 * sp.sin(t), [t]),

@@ -34,7 +34,7 @@ class Coordinates:
     def draw(symbol, rng):
         shape = tuple(map(int, getattr(symbol, "shape", ())))
         words = set(getattr(symbol, "assumptions", ()))
-        if not isinstance(symbol, se.TensorSymbol) and symbol.is_positive:
+        if not isinstance(symbol, se.TensorSymbol) and symbol.is_nonnegative:
             words = {"positive"}
         if words & {"positive", "nonnegative"}:
             return rng.uniform(0.1, 2, shape)
