@@ -232,14 +232,17 @@ if TYPE_CHECKING:
         gradient,
         hessian,
         hvp,
+        identity_map,
         jacobian,
         jvp,
         laplacian,
         linearize,
         minimizer,
+        projection_map,
         solution,
         stationary,
         vjp,
+        zero_map,
     )
     from .certificates import convexity, is_definite
     from .compiler import lambdify
@@ -269,8 +272,8 @@ _LATER = {
     name: package
     for package, names in {
         "analysis": "bounds",
-        "calculus": "curl diff divergence gradient hessian hvp jacobian jvp laplacian linearize "
-        "minimizer solution stationary vjp",
+        "calculus": "curl diff divergence gradient hessian hvp identity_map jacobian jvp laplacian "
+        "linearize minimizer projection_map solution stationary vjp zero_map",
         "certificates": "convexity is_definite",
         "compiler": "lambdify",
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
@@ -439,6 +442,7 @@ __all__ = [
     "gradient",
     "hessian",
     "hvp",
+    "identity_map",
     "imag",
     "in_semiring",
     "index_graph",
@@ -481,6 +485,7 @@ __all__ = [
     "pinv",
     "pretty",
     "prod",
+    "projection_map",
     "ptp",
     "qr",
     "quantile",
@@ -540,6 +545,7 @@ __all__ = [
     "where",
     "windows",
     "written",
+    "zero_map",
 ]
 
 # Of an installed package, type checkers take for private what isn't in __all__.

@@ -78,8 +78,8 @@ OF_US = {
     ),
     "derivatives": Page(
         "Derivatives",
-        "diff gradient jacobian hessian curl divergence laplacian jvp vjp hvp linearize solution "
-        "minimizer stationary check_derivative",
+        "diff gradient jacobian hessian curl divergence laplacian jvp vjp hvp linearize "
+        "identity_map zero_map projection_map solution minimizer stationary check_derivative",
         "The derivative of y with respect to x has the shape of y, then that of x.",
     ),
     "rewriting-expressions": Page(

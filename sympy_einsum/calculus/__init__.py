@@ -2,7 +2,12 @@
 
 from .derivation_tables import Trace as Trace
 from .directional import hvp as hvp, jvp as jvp, vjp as vjp
-from .linear_maps import linearize as linearize
+from .linear_maps import (
+    identity_map as identity_map,
+    linearize as linearize,
+    projection_map as projection_map,
+    zero_map as zero_map,
+)
 from .operators import (
     Options as Options,
     diff as diff,

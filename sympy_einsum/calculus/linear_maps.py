@@ -16,14 +16,24 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from ..core import Shape, ShapeError, TensorError, same_name_hint, same_shape
+from sympy import Integer
+
+from ..core import (
+    Length,
+    Shape,
+    ShapeError,
+    TensorError,
+    as_shape,
+    same_name_hint,
+    same_shape,
+)
 from ..expressions import Delta, Operand, Solution, Zeros, as_operand, shape_of
 from ..operations import transpose
 from ..rules import stabilise, tidy
 from .operators import Listed, as_function, as_variable, listed
-from .point_free import LATEX, TEXT, Style, map_text
+from .point_free import LATEX, TEXT, Steps, Style, let_text, map_text
 from .scans import LoopNode
 from .steps import APPLIED, Carried, TermMap
 from .sweeps import Graph, accumulated, term_lengths
@@ -177,9 +187,25 @@ class LinearMap:
         return LinearMap(other.domain, lines, results, (other._is_single[0], self._is_single[1]))
 
     def _written(self, style: Style) -> str:
+        return map_text(style, *self._parts())
+
+    def _parts(self) -> tuple[int | None, Sequence[Steps], Sequence[int | None], bool]:
         steps = [line.steps for line in self._lines]
         count = None if self._is_single[0] else len(self.domain)
-        return map_text(style, count, steps, self._results, self._is_single[1])
+        return count, steps, self._results, self._is_single[1]
+
+    def let_text(self) -> str:
+        """Write the map with the values that occur in it several times bound to names, as Caddie
+        binds them by ``let`` [C, §2.4.2]: first the bindings, one a line, then the map.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("x", 3)
+        >>> print(se.linearize(se.exp(A @ x) @ se.sin(A @ x), x).let_text())
+        v1 = A @ x
+        v2 = exp(v1)
+        (sin(v1) ·) ∘ (v2 *) ∘ (A @) + (v2 ·) ∘ (cos(v1) *) ∘ (A @)
+        """
+        return let_text(*self._parts())
 
     def __str__(self) -> str:
         return self._written(TEXT)
@@ -191,6 +217,104 @@ class LinearMap:
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self._latex()}$"
+
+
+# A shape, or a list of shapes, of a map of lists of tensors.
+Space: TypeAlias = "tuple[Length, ...] | list[tuple[Length, ...]]"
+
+
+def identity_map(space: Space) -> LinearMap:
+    """Return the identity on tensors of a shape, or on lists of tensors.
+
+    Parameters
+    ==========
+
+    space : a shape, or a list of shapes
+
+    Raises
+    ======
+
+    ShapeError : it isn't a shape
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> se.identity_map((3,)), se.identity_map([(3,), ()])
+    (Id, ⟨π1, π2⟩)
+    """
+    shapes, is_single = _shapes(space)
+    results = [(shape, k) for k, shape in enumerate(shapes)]
+    return LinearMap(shapes, [], results, (is_single, is_single))
+
+
+def zero_map(domain: Space, codomain: Space) -> LinearMap:
+    """Return the linear map that is zero [C, equation 2.19].
+
+    Parameters
+    ==========
+
+    domain, codomain : shapes, or lists of shapes
+
+    Raises
+    ======
+
+    ShapeError : one isn't a shape
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x = se.TensorSymbol("x", 3)
+    >>> zero = se.zero_map((3,), (2,))
+    >>> zero, zero @ x, zero.adjoint().codomain
+    (0, Zeros(2), ((3,),))
+    """
+    (before, takes_one), (after, gives_one) = _shapes(domain), _shapes(codomain)
+    return LinearMap(before, [], [(shape, None) for shape in after], (takes_one, gives_one))
+
+
+def projection_map(number: int, space: list[tuple[Length, ...]]) -> LinearMap:
+    """Return the projection of lists of tensors to one of them [C, equation 2.19]; the adjoint puts
+    a tensor among zeros [C, figure 2].
+
+    Parameters
+    ==========
+
+    number : the place in the list, counted from 1, as ``π1`` is printed
+    space : a list of shapes
+
+    Raises
+    ======
+
+    ShapeError : it isn't a list of shapes
+    TensorError : the list has no such place
+
+    Examples
+    ========
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.TensorSymbol("x", 3), se.TensorSymbol("y", 2)
+    >>> second = se.projection_map(2, [(3,), (2,)])
+    >>> second, second @ [x, y], second.adjoint(), second.adjoint() @ y
+    (π2, y, ⟨0, Id⟩, [Zeros(3), y])
+    """
+    shapes, is_single = _shapes(space)
+    if is_single:
+        raise ShapeError(f"a projection takes a list of shapes, not {str(space)[:80]}")
+    if not isinstance(number, (int, Integer)) or not 1 <= number <= len(shapes):
+        raise TensorError(
+            f"components are counted from 1 to {len(shapes)}; {str(number)[:80]!r} is none"
+        )
+    place = int(number) - 1
+    return LinearMap(shapes, [], [(shapes[place], place)], (False, True))
+
+
+def _shapes(space: Any) -> tuple[list[Shape], bool]:
+    """Return the shapes of a space, and whether it is one of tensors and not of lists."""
+    if isinstance(space, list):
+        return [as_shape([one]) for one in space], False
+    return [as_shape([space])], True
 
 
 def _check(given: Shape, taken: Shape) -> None:

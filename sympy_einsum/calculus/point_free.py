@@ -4,19 +4,29 @@ References
 ==========
 
 [C] K. L. Hansen, "Application of Combinatory Automatic Differentiation in a Python Context", 2025,
-    §2.4.1 and equation 2.19.
+    §2.4.1, §2.4.2 and equation 2.19.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Mul, S, latex
+from sympy import Basic, Expr, Mul, S, Symbol, latex
 
-from ..core import index_letter
-from ..expressions import Operand, Unit, order_of
+from ..core import children, index_letter, postorder
+from ..expressions import (
+    Operand,
+    TensorExpr,
+    TensorSymbol,
+    Unit,
+    View,
+    order_of,
+    replace_nodes,
+    shape_of,
+)
 from .steps import Carried, TermMap
 
 
@@ -91,6 +101,59 @@ def map_text(
         texts.append((text, is_sum))
     shown = [forms["zero"] if number is None else texts[number][0] for number in results]
     return named + (shown[0] if is_single else forms["tuple"].format(", ".join(shown)))
+
+
+def let_text(
+    arguments: int | None,
+    lines: Sequence[Steps],
+    results: Sequence[int | None],
+    is_single: bool,
+) -> str:
+    """Write a map as text with values that occur several times bound to names before it, as in the
+    let-binding context of Caddie [C, §2.4.2]."""
+    marked: list[Expr] = []
+
+    def mark(e: Expr) -> str:
+        marked.append(e)
+        return f"<{len(marked) - 1}>"
+
+    # Not all that was written stands in the text, and parts without a name stand in it repeatedly.
+    text = map_text(TEXT._replace(show=mark), arguments, lines, results, is_single)
+    shown = [e for k, e in enumerate(marked) for _ in range(text.count(f"<{k}>"))]
+    names: dict[Basic, Basic] = {}
+    bindings = ""
+    taken = {symbol.name for e in shown for symbol in e.free_symbols}
+    free = (name for k in count(1) if (name := f"v{k}") not in taken)
+    for node in _shared(shown):
+        name = next(free)
+        text = str(replace_nodes([node], names)[0])
+        bindings += TEXT.forms["line"].format(name, text)
+        shape = shape_of(node)
+        names[node] = TensorSymbol(name, shape) if shape else Symbol(name, real=True)
+    style = TEXT._replace(show=lambda e: str(replace_nodes([e], names)[0]))
+    return bindings + map_text(style, arguments, lines, results, is_single)
+
+
+def _shared(shown: Sequence[Expr]) -> list[Operand]:
+    """Return the values that occur at least twice and are computed, operands before their users."""
+    order = postorder(shown)
+    uses = Counter(child for node in order for child in children(node))
+    uses.update(shown)
+    return [node for node in order if uses[node] > 1 and _is_computed(node)]
+
+
+def _is_computed(node: Basic) -> bool:
+    """Tell whether a node is a value that is worth a name: no leaf, entry, rearrangement or
+    multiple."""
+    if isinstance(node, TensorExpr):
+        sources = [operand for operand in node.operands if not isinstance(operand, Unit)]
+        is_entry = len(sources) < len(node.operands) and all(
+            isinstance(source, TensorSymbol) for source in sources
+        )
+        return bool(node.operands) and not isinstance(node, View) and not is_entry
+    if not isinstance(node, Expr) or node.is_Atom:
+        return False
+    return bool(node.is_Function) or any(not child.is_Atom for child in node.args)
 
 
 def _composed(style: Style, step: str, inner: tuple[str, bool]) -> str:

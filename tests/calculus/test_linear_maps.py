@@ -1,5 +1,7 @@
 """Derivatives as linear maps: against Jacobians, their products, and Caddie's output."""
 
+import re
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -186,3 +188,103 @@ def test_loops_and_solutions():
     assert str(se.linearize(last, x)) == "DScan ∘ (2 *)"
     assert str(se.linearize(last, x).adjoint()) == "(2 *) ∘ DScan*"
     assert str(se.linearize(root, x)) == "DSolution ∘ (-1 *) ∘ (exp(x) *)"
+
+
+# --- values bound to names, named maps ------------------------------------------------------------
+
+
+def test_values_that_occur_twice_have_names():
+    """The bindings that Caddie prints: thesis §2.4.2, and the example of the tool."""
+    L = se.linearize(sp.sin(t) * (sp.cos(t) * t), t)
+    lines = L.let_text().splitlines()
+    assert lines[:2] == ["v1 = sin(t)", "v2 = cos(t)"]
+    assert lines[2] == "(v1*v2 *) + (t*v1 *) ∘ (-v1 *) + (t*v2 *) ∘ (v2 *)"
+    L = se.linearize(sp.log(t * sp.cos(u)), [t, u])
+    assert L.let_text().splitlines() == [
+        "v1 = cos(u)",
+        "(1/(t*v1) *) ∘ ((v1 *) ∘ π1 + (t *) ∘ (-sin(u) *) ∘ π2)",
+    ]
+    assert L.adjoint().let_text().splitlines() == [
+        "v1 = cos(u)",
+        "v2 = 1/(t*v1)",
+        "⟨(v1 *) ∘ (v2 *), (-sin(u) *) ∘ (t *) ∘ (v2 *)⟩",
+    ]
+
+
+def test_entries_have_no_names():
+    L = se.linearize(sp.log(x[0] * se.cos(x[1])), x).adjoint()
+    assert L.let_text().splitlines() == [
+        "v1 = cos(x[1])",
+        "v2 = 1/(v1*x[0])",
+        "ι[0] ∘ (v1 *) ∘ (v2 *) + ι[1] ∘ (-sin(x[1]) *) ∘ (x[0] *) ∘ (v2 *)",
+    ]
+
+
+def test_names_of_values_are_new_and_shared_parts_keep_theirs():
+    v1 = se.TensorSymbol("v1", 3)
+    L = se.linearize(se.exp(X @ v1) @ (X @ v1), v1)
+    assert L.let_text().splitlines()[:2] == ["v2 = X @ v1", "v3 = exp(v2)"]
+    L = se.linearize(se.inv(X).sum() + (se.inv(X) ** 2).sum(), X)
+    assert L.let_text().splitlines()[:2] == [
+        "v1 = inv(X)",
+        "m1 = (-1 *) ∘ #(ij,ki,jl->kl; ·, v1, v1)",
+    ]
+    plain = se.linearize(sp.log(sp.sin(t)), t)
+    assert plain.let_text() == str(plain)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bindings_are_values_of_the_map(name):
+    """Each name is used twice, each binding is read back, and put in gives the values of str."""
+    f, variables = CASES[name]
+    symbols = {s.name: s for s in (t, u, A, X, T, w, x, y)}
+    for L in (se.linearize(f, variables), se.linearize(f, variables).adjoint()):
+        text = L.let_text()
+        scope = {**vars(se), "sin": se.sin, "cos": se.cos, **symbols}
+        bindings = [line for line in text.splitlines() if re.match(r"v\d+ = ", line)]
+        for line in bindings:
+            name, _, value = line.partition(" = ")
+            scope[name] = eval(value, scope)
+            assert len(re.findall(rf"\b{name}\b", text)) >= 3, line
+            assert str(scope[name]) in str(L)
+        if not bindings:
+            assert text == str(L)
+
+
+def test_named_maps():
+    domain = [(3,), (2, 4), ()]
+    n = sp.Symbol("n", integer=True, positive=True)
+    M, c = se.TensorSymbol("M", 2, 4), sp.Symbol("c", real=True)
+    assert [str(se.projection_map(k, domain)) for k in (1, 2, 3)] == ["π1", "π2", "π3"]
+    assert [se.projection_map(k, domain) @ [x, M, c] for k in (1, 2, 3)] == [x, M, c]
+    back = se.projection_map(2, domain).adjoint()
+    assert str(back) == "⟨0, Id, 0⟩"
+    assert back @ M == [se.Zeros(3), M, 0]
+    assert str(se.identity_map((n,))) == "Id"
+    assert se.identity_map((3,)) @ x == x
+    assert se.identity_map(domain) @ [x, M, c] == [x, M, c]
+    assert se.identity_map((2, 3)).matrix() == se.Delta(2, 3)
+    zero = se.zero_map((n, 3), (2,))
+    assert (str(zero), str(zero.adjoint())) == ("0", "0")
+    assert (zero.domain, zero.codomain) == (((n, 3),), ((2,),))
+    assert zero.matrix() == se.Zeros(2, n, 3)
+    assert se.zero_map(domain, [(2,), ()]) @ [x, M, c] == [se.Zeros(2), 0]
+
+
+def test_named_maps_compose_as_the_rules_say():
+    """Figure 2: the adjoint of a projection, by matrices; composition with identity and zero."""
+    L = se.linearize([se.tanh(A @ x), x * x], x)
+    first = se.projection_map(1, [(4,), (3,)]) @ L
+    assert str(first) == str(se.linearize(se.tanh(A @ x), x))
+    assert str(se.identity_map([(4,), (3,)]) @ L) == str(L) == str(L @ se.identity_map((3,)))
+    assert str(se.zero_map([(4,), (3,)], (2,)) @ L) == "0"
+    assert (L @ se.zero_map((2,), (3,))).matrix() == [se.Zeros(4, 2), se.Zeros(3, 2)]
+    blocks = se.projection_map(2, [(4,), (3,)]).adjoint().matrix()
+    assert blocks == [se.Zeros(4, 3), se.Delta(3)]
+    for k in (0, 3, 1.0, "1", None):
+        with pytest.raises(se.TensorError, match="counted from 1 to 2"):
+            se.projection_map(k, [(4,), (3,)])
+    with pytest.raises(se.ShapeError, match="takes a list of shapes"):
+        se.projection_map(1, (4, 3))
+    with pytest.raises(se.ShapeError):
+        se.zero_map((-1,), (2,))
