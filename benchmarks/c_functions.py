@@ -22,7 +22,7 @@ from .timing import interleaved
 
 RESULTS = Path(__file__).with_name("results-c.md")
 FLAGS = ["-O3", "-march=native", "-std=c99", "-fno-math-errno", "-fno-trapping-math"]
-FLAGS += ["-fopenmp-simd", "-DUSE_SIMD", "-ffp-contract=fast", "-ffp-contract=fast"]
+FLAGS += ["-fopenmp-simd", "-DUSE_SIMD", "-ffp-contract=fast"]
 
 
 def flat(values: Any) -> list[Any]:

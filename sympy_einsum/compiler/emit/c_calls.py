@@ -313,6 +313,19 @@ def _running_mean(printer: Lines, arguments: Sequence[AnyValue], own: str | None
     return new
 
 
+def _cofactors(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
+    X, order = array_value(arguments[0]), scalar_value(arguments[1])
+    if not order.is_integer(1):
+        raise UnsupportedError(refusal(_SECOND_DERIVATIVES))
+    new = printer.new_array(X.shape, own=own)
+    sizes = _texts(printer.memory(), X.shape[0], X, new)
+    printer.checked(f"{printer.use('matrix_cofactors')}({sizes})")
+    return new
+
+
+_SECOND_DERIVATIVES = "second derivatives of determinants, which need singular values"
+
+
 def _refused(what: str) -> CallPrinter:
     def refuse(*arguments: Any) -> AnyValue:
         raise UnsupportedError(refusal(what))
@@ -347,9 +360,10 @@ CALLS: dict[str, CallPrinter] = {
     "convolve": _convolve,
     **dict.fromkeys(["sort", "argsort"], _refused("sorting")),
     **dict.fromkeys(["spectrum", "from_spectrum"], _refused("Fourier transforms")),
+    "cofactors": _cofactors,
+    **dict.fromkeys(["cofactors_along", "cofactors_along_two"], _refused(_SECOND_DERIVATIVES)),
     **dict.fromkeys(
-        ["cofactors", "cofactors_along", "cofactors_along_two", "each_cofactors", "each_adj"],
-        _refused("derivatives of determinants, which need singular values"),
+        ["each_cofactors", "each_adj"], _refused("cofactors of stacks, which need singular values")
     ),
     **dict.fromkeys(
         ["each_svd", "each_svdvals", "each_pinv"], _refused("singular value decompositions")

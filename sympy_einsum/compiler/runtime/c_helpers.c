@@ -647,10 +647,11 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
 #ifdef USE_CBLAS
     if (m > 0 && n > 0 && k > 0) {
         int is_turned_a = column_a != 1, is_turned_b = column_b != 1;
+        int64_t step_a = is_turned_a ? column_a : row_a > k ? row_a : k;
+        int64_t step_b = is_turned_b ? column_b : row_b > n ? row_b : n;
         cblas_dgemm(CblasRowMajor, is_turned_a ? CblasTrans : CblasNoTrans,
                     is_turned_b ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, scale, A,
-                    (int)(is_turned_a ? column_a : row_a), B,
-                    (int)(is_turned_b ? column_b : row_b), 1.0, C, (int)row_c);
+                    (int)step_a, B, (int)step_b, 1.0, C, (int)row_c);
         return 0;
     }
 #endif
@@ -1152,4 +1153,66 @@ static void running_mean(int64_t rows_x, int64_t rows_c, int64_t n, const double
             }
         }
     }
+}
+
+/// matrix_cofactors: memory copy fill
+/* Write the derivative of det, at a singular matrix too: by complete pivoting, after which only the
+   last pivot is small for rank n - 1, by which nothing is divided. */
+static int matrix_cofactors(Memory *memory, int64_t n, const double *X, double *total)
+{
+    double *U = allocate(memory, n * n, sizeof(double));
+    double *Y = allocate(memory, n * n, sizeof(double)), scale = 1;
+    int64_t *rows = allocate(memory, n, sizeof(int64_t));
+    int64_t *columns = allocate(memory, n, sizeof(int64_t)), last = n - 1;
+    if (U == NULL || Y == NULL || rows == NULL || columns == NULL)
+        return 3;
+    copy(U, X, n * n);
+    fill(Y, n * n, 0.0);
+    for (int64_t i = 0; i < n; i++)
+        rows[i] = columns[i] = i, Y[i * n + i] = 1;
+    for (int64_t k = 0; k < last; k++) {
+        int64_t row = k, column = k, place;
+        for (int64_t i = k; i < n; i++)
+            for (int64_t j = k; j < n; j++)
+                if (fabs(U[i * n + j]) > fabs(U[row * n + column]))
+                    row = i, column = j;
+        for (int64_t j = 0; j < n && row != k; j++) {
+            double entry = U[k * n + j];
+            U[k * n + j] = U[row * n + j];
+            U[row * n + j] = entry;
+        }
+        for (int64_t i = 0; i < n && column != k; i++) {
+            double entry = U[i * n + k];
+            U[i * n + k] = U[i * n + column];
+            U[i * n + column] = entry;
+        }
+        place = rows[k], rows[k] = rows[row], rows[row] = place;
+        place = columns[k], columns[k] = columns[column], columns[column] = place;
+        scale *= (row != k) == (column != k) ? U[k * n + k] : -U[k * n + k];
+        if (U[k * n + k] == 0) {
+            fill(total, n * n, 0.0);
+            return 0;
+        }
+        for (int64_t i = k + 1; i < n; i++) {
+            double multiple = U[i * n + k] /= U[k * n + k];
+            for (int64_t j = k + 1; j < n; j++)
+                U[i * n + j] -= multiple * U[k * n + j];
+        }
+    }
+    /* inv(L), then the adjugate of U times that. */
+    for (int64_t i = 1; i < n; i++)
+        for (int64_t k = 0; k < i; k++)
+            for (int64_t j = 0; j <= k; j++)
+                Y[i * n + j] -= U[i * n + k] * Y[k * n + j];
+    for (int64_t i = last - 1; i >= 0; i--)
+        for (int64_t j = 0; j < n; j++) {
+            double rest = U[last * n + last] * Y[i * n + j] - U[i * n + last] * Y[last * n + j];
+            for (int64_t k = i + 1; k < last; k++)
+                rest -= U[i * n + k] * Y[k * n + j];
+            Y[i * n + j] = rest / U[i * n + i];
+        }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            total[rows[j] * n + columns[i]] = scale * Y[i * n + j];
+    return 0;
 }

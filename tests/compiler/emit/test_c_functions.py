@@ -241,6 +241,9 @@ CASES = {
     "determinants": Case(
         [S], [se.det(S), se.logdet(S)], lambda S: [np.linalg.det(S), np.linalg.slogdet(S)[1]]
     ),
+    "cofactors": Case(
+        [S], se.gradient(se.det(S), S), lambda S: np.linalg.det(S) * np.linalg.inv(S).T
+    ),
     "definite": Case(
         [P, y],
         [evidence, se.inv(P)],
@@ -339,13 +342,13 @@ def arrays_of(case, lengths, rng):
 class Library:
     """Functions of C in one shared library."""
 
-    def __init__(self, path, texts):
+    def __init__(self, path, texts, flags=()):
         self.texts = texts
         # Helper functions are alike in all units.
         units = [text.partition("*/\n\n")[2] for text in texts.values()]
         paragraphs = dict.fromkeys(part for unit in units for part in unit.split("\n\n"))
         (path / "all.c").write_text("\n\n".join(paragraphs))
-        command = ["gcc", "-O2", *FLAGS, "-shared", "-fPIC", "-o", "all.so", "all.c", "-lm"]
+        command = ["gcc", "-O2", *FLAGS, *flags, "-shared", "-fPIC", "-o", "all.so", "all.c", "-lm"]
         done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
         self.library = ctypes.CDLL(str(path / "all.so"))
@@ -478,6 +481,82 @@ def test_errors(tmp_path):
     assert function(ctypes.c_int64(-1), None, None) == 2
 
 
+def minors(X):
+    """Return the cofactors of a matrix, from the determinants of its parts."""
+    rows = range(len(X))
+    return np.array(
+        [
+            [(-1) ** (i + j) * np.linalg.det(np.delete(np.delete(X, i, 0), j, 1)) for j in rows]
+            for i in rows
+        ]
+    )
+
+
+@needs_gcc
+@pytest.mark.parametrize("rank", [0, 1, 2, 3, 4, 5])
+def test_cofactors_of_singular_matrices(library, rank):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(5, rank)) @ rng.normal(size=(rank, 5))
+    own = names_of(CASES)["cofactors"]
+    error, (found,) = library.call(own, CASES["cofactors"], [X], [(5, 5)])
+    assert error == 0
+    np.testing.assert_allclose(found, minors(X), rtol=1e-9, atol=1e-12)
+
+
+# What a BLAS is compared with: its interface, by loops.
+CBLAS = """
+#include <stddef.h>
+enum { CblasRowMajor = 101, CblasNoTrans = 111, CblasTrans = 112 };
+static inline void cblas_dgemv(int order, int trans, int m, int n, double alpha, const double *A,
+                               int lda, const double *x, int incx, double beta, double *y, int incy)
+{
+    (void)order;
+    for (int i = 0; i < (trans == CblasTrans ? n : m); i++) {
+        double sum = 0;
+        for (int j = 0; j < (trans == CblasTrans ? m : n); j++)
+            sum += (trans == CblasTrans ? A[j * lda + i] : A[i * lda + j]) * x[j * incx];
+        y[i * incy] = alpha * sum + (beta == 0 ? 0 : beta * y[i * incy]);
+    }
+}
+static inline void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha,
+                               const double *A, int lda, const double *B, int ldb, double beta,
+                               double *C, int ldc)
+{
+    (void)order;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = lda < (ta == CblasTrans ? m : k) || ldb < (tb == CblasTrans ? k : n);
+            for (int p = 0; p < k; p++)
+                sum += (ta == CblasTrans ? A[p * lda + i] : A[i * lda + p]) *
+                       (tb == CblasTrans ? B[j * ldb + p] : B[p * ldb + j]);
+            C[i * ldc + j] = alpha * sum + (beta == 0 ? 0 : beta * C[i * ldc + j]);
+        }
+}
+"""
+
+
+@needs_gcc
+def test_products_of_a_blas(tmp_path):
+    (tmp_path / "cblas.h").write_text(CBLAS)
+    names = ["products", "transposes", "inverse", "definite", "several right-hand sides"]
+    cases = {name: CASES[name] for name in names}
+    texts = {
+        own: se.codegen(CASES[name].args, CASES[name].exprs, name=own, language="c")
+        for name, own in names_of(cases).items()
+    }
+    library = Library(tmp_path, texts, ["-DUSE_CBLAS", "-I."])
+    rng = np.random.default_rng(10)
+    for lengths in (LENGTHS[0], LENGTHS[2], LARGE):
+        for name, own in names_of(cases).items():
+            arrays = arrays_of(cases[name], lengths, rng)
+            expected = [*map(np.asarray, cases[name].values(arrays))]
+            shapes = [own.shape for own in expected]
+            error, found = library.call(own, cases[name], arrays, shapes)
+            assert error == 0
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=2e-9, atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("expression", "what"),
     [
@@ -486,7 +565,7 @@ def test_errors(tmp_path):
         (se.sort(x), "sorting"),
         (se.digamma(x), "digamma"),
         (se.besselj(2, x), "jv"),
-        (se.gradient(se.det(S), S), "determinants"),
+        (se.hessian(se.det(S), S), "second derivatives of determinants"),
         (se.solution(lambda v: v**3 + v - y, se.TensorSymbol("v", n), y), "solution"),
         (x * sp.I, "real numbers"),
         (sp.Function("f")(c), "f"),
