@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from math import floor
 from typing import NamedTuple, TypeAlias
 
-from sympy import Expr, Function, Max, Min, Rational, S, ceiling, floor as integer_below
+from sympy import Expr, Function, Max, Min, Rational, S
 
 from ..core import cached, tuning
 
@@ -223,7 +223,8 @@ def _rounded(value: Expr, is_upper: bool) -> Expr:
         )
     unit = Rational(2) ** (exponent - mantissa_bits)
     scaled = Rational(approximate) / unit
-    return unit * (integer_below(scaled) + 2 if is_upper else ceiling(scaled) - 2)
+    below = scaled.p // scaled.q
+    return unit * (below + 2 if is_upper else below - 1)
 
 
 # --- sets -----------------------------------------------------------------------------------------

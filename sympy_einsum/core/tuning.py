@@ -529,10 +529,10 @@ MAX_EXPLICIT_SIZE = 8
 MAX_MINORS_SIZE = 4
 # Operations of an expression whose sign is looked for, degree of a polynomial whose roots are
 # counted, and intervals on which a sign is looked for, one inside the other and in all.
-MAX_SIGN_OPS = 120
+MAX_SIGN_OPS = 80
 MAX_STURM_DEGREE = 40
 MAX_SIGN_BISECTIONS = 8
-MAX_SIGN_PARTS = 60
+MAX_SIGN_PARTS = 32
 # Nodes of a graph up to which curvature is proved from the root down, and characters of an
 # expression in a message.
 MAX_RECURSIVE_NODES = 80
