@@ -100,6 +100,7 @@ from .expressions import (
     TensorSymbol,
     Triangle,
     Unit,
+    Unknown,
     View,
     Zeros,
     adj,
@@ -112,6 +113,7 @@ from .expressions import (
     matrix_power,
     tensors,
     unflatten,
+    unknown,
 )
 from .operations import (
     FUNCTIONS as _FUNCTIONS,
@@ -377,6 +379,7 @@ __all__ = [
     "TensorSymbol",
     "Triangle",
     "Unit",
+    "Unknown",
     "UnsupportedError",
     "View",
     "Zeros",
@@ -535,6 +538,7 @@ __all__ = [
     "tril",
     "triu",
     "unflatten",
+    "unknown",
     "unroll",
     "unstack",
     "var",

@@ -97,6 +97,8 @@ SAMPLES = {
     "solve": snp.linalg.solve(A, x),
     "entry": X[0, 1],
     "symbolic entry": X[i, 0],
+    "antisymmetric": se.LeviCivita(3),
+    "cross product": se.cross(Q, se.exp(Q[::-1])),
     "row": X[0, :],
     "last row": X[-1],
     "slice": x[1:],

@@ -157,6 +157,7 @@ CALLS: dict[str, tuple] = {
     "curl": (se.curl, se.sin(THREE), THREE),
     "divergence": (se.divergence, X @ x, x),
     "laplacian": (se.laplacian, f, x),
+    "unknown": (lambda variable: se.unknown("f", variable, shape=n), x),
     "diff": (se.diff, f, x, 2),
     "dot": (se.dot, X, x),
     "draw": (se.draw, X @ x),

@@ -32,7 +32,7 @@ class Page(NamedTuple):
 OF_US = {
     "tensors": Page(
         "Tensors",
-        "TensorSymbol tensors Constant Ones Zeros Delta eye tri one_hot Unit LeviCivita",
+        "TensorSymbol tensors Constant Ones Zeros Delta eye tri one_hot Unit LeviCivita unknown",
         "Symbols with axis lengths, and tensors whose entries are known.",
     ),
     "products": Page(

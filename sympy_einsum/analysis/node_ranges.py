@@ -58,6 +58,7 @@ from ..expressions import (
     TensorLike,
     TensorSymbol,
     Triangle,
+    Unknown,
     View,
     Zeros,
     as_operand,
@@ -361,7 +362,7 @@ RANGES: NodeTable[Row] = NodeTable(
         ),
         **dict.fromkeys((LogDet, LogDetStack, Inv, InvStack, PseudoInverse, RFactor), _unknown),
         **dict.fromkeys((Adj, AdjStack, DeterminantDerivative, DirectionalFunction), _unknown),
-        **dict.fromkeys((Scan, Solution), _unknown),
+        **dict.fromkeys((Scan, Solution, Unknown), _unknown),
     },
 )
 

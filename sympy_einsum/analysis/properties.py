@@ -46,6 +46,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unknown,
     View,
     Zeros,
     apply_body,
@@ -325,7 +326,7 @@ def is_symmetric(node: Operand) -> Answer:
     """Tell whether a matrix is known to be its own transpose."""
     if not is_tensor(node) or node.order != 2 or not same_length(*node.shape):
         return False
-    if isinstance(node, TensorSymbol):
+    if isinstance(node, (TensorSymbol, Unknown)):
         return node.is_symmetric
     if isinstance(node, Constant):
         return bool((node.array == node.array.T).all())
@@ -360,7 +361,7 @@ def is_symmetric(node: Operand) -> Answer:
 def has_symmetry(node: Operand) -> bool:
     """Tell whether axes of a tensor are known to be interchangeable: of a matrix, or as
     declared."""
-    if isinstance(node, TensorSymbol) and node.generators:
+    if is_tensor(node) and node.order > 2 and node.generators:
         return True
     return is_tensor(node) and node.order == 2 and is_symmetric(node)
 
@@ -368,7 +369,7 @@ def has_symmetry(node: Operand) -> bool:
 def has_declared_symmetry(node: Einsum) -> bool:
     """Tell whether a product has operands of three or more axes that are declared to be
     symmetric."""
-    return any(isinstance(own, TensorSymbol) and own.generators for own in node.operands)
+    return any(is_tensor(own) and own.order > 2 and own.generators for own in node.operands)
 
 
 @Property

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, TypedDict, Unpack, overload
 
 from sympy import (
+    Derivative,
     Dummy,
     Indexed,
     IndexedBase,
@@ -26,6 +27,7 @@ from sympy import (
     Symbol,
     Tuple,
 )
+from sympy.core.function import AppliedUndef
 
 from ..core import (
     ShapeError,
@@ -45,6 +47,7 @@ from ..expressions import (
     TensorLike,
     TensorSymbol,
     Unit,
+    Unknown,
     as_operand,
     contract,
     free_leaves,
@@ -216,12 +219,18 @@ def diff(
     return (result, Trace(steps, derivations)) if trace else result
 
 
+# Functions and their derivatives are differentiated by as if they were symbols.
+_INDEPENDENT = (Unknown, AppliedUndef, Derivative)
+
+
 def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Operand:
     """Differentiate by an entry or a slice of a tensor symbol: take that piece of the derivative by
     the symbol. Differentiate by another part of the expression as if a symbol stood in its
     place."""
     if not is_part_of_symbol(part):
         stand_in = TensorSymbol(f"part{order_of(y)}", shape_of(part)) if order_of(part) else Dummy()
+        if isinstance(part, _INDEPENDENT):
+            return _by_independent(y, part, stand_in, mode, simplify)
         replaced = y.xreplace({part: stand_in})
         if replaced == y:
             raise TensorError(
@@ -245,6 +254,19 @@ def _by_part(y: Operand, part: Operand, mode: str, simplify: bool | None) -> Ope
     lengths = dict(enumerate((*part.lengths, *shape_of(y))))
     result = contract(operands, subscripts, (*own, *part.output), lengths)
     return result if simplify is False else tidy([result], None, ())[0][0]
+
+
+def _by_independent(
+    y: Operand, part: Operand, stand_in: Operand, mode: str, simplify: bool | None
+) -> Operand:
+    """Differentiate by a function, or a derivative of one, as if it was independent of all others,
+    its own derivatives included."""
+    inside = {d for d in y.atoms(Derivative) if d != part and isinstance(part, AppliedUndef)}
+    frozen = {derivative: Dummy() for derivative in inside}
+    (derivative,), _ = sweep(
+        y.xreplace(frozen).xreplace({part: stand_in}), (stand_in,), mode, simplify
+    )
+    return derivative.xreplace({stand_in: part}).xreplace({d: own for own, d in frozen.items()})
 
 
 def is_part_of_symbol(part: Operand) -> bool:
@@ -282,6 +304,8 @@ def _as_part(value: object) -> Operand:
     entries."""
     if isinstance(value, STOCK_VARIABLES):
         value = as_operand(value)
+    if isinstance(value, _INDEPENDENT):
+        return value
     if isinstance(value, TensorExpr) and not isinstance(value, TensorSymbol) and value.free_symbols:
         return value
     return as_variable(value)

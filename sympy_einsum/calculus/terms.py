@@ -84,6 +84,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unknown,
     Zeros,
     apply_body,
     cofactors,
@@ -139,6 +140,13 @@ def _elementwise_terms(node: Elementwise, active: Callable[[Operand], bool]) -> 
             partial = node.partial(k)
             lower = axes if order_of(operand) else ()
             yield Term(k, (partial,), (axes if order_of(partial) else (),), axes, lower)
+
+
+def _unknown_terms(node: Unknown) -> Iterator[Term]:
+    """The function's next derivative, at the same point."""
+    axes = range(node.order)
+    lower = range(node.order, node.order + order_of(node.argument))
+    yield Term(0, (node.at(node.argument, node.degree + 1),), ((*axes, *lower),), axes, lower)
 
 
 def _logsumexp_terms(node: LogSumExp) -> Iterator[Term]:
@@ -470,6 +478,7 @@ UNARY_RULES: Mapping[type, Callable[..., Iterator[Term]]] = {
     LeftVectors: _left_terms,
     RightVectors: _right_terms,
     PseudoInverse: _pinv_terms,
+    Unknown: _unknown_terms,
 }
 
 

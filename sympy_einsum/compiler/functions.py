@@ -40,7 +40,8 @@ def lambdify(
     Parameters
     ==========
 
-    args : a symbol or a list of them, tensor symbols and ordinary symbols
+    args : a symbol or a list of them, tensor symbols and ordinary symbols; also unknown functions
+        at a point and their derivatives, for which arrays are given then
     exprs : an expression, a matrix in blocks as :func:`sympy_einsum.pack` makes, or a (nested) list
         or tuple of some; the function returns the same structure
     backend : one of BACKENDS, or ``"auto"`` for the one that the arguments of a call belong to

@@ -26,10 +26,12 @@ from ..expressions import (
     STOCK_VARIABLES,
     Operand,
     TensorSymbol,
+    Unknown,
     as_operand,
     free_leaves,
     holds_complex,
     shape_of,
+    substitute_all,
 )
 from ..rules import Blocks, Compressed, in_meaning, roll_up, stabilise, structure, tidy
 from .assembled_matrices import Assembly, assembly_of
@@ -110,11 +112,15 @@ class Compilation:
         self.backend = backend()
         self.sparse_matrices = None if request.sparse is None else backend.sparse_matrices()
         check_optimizer(request.optimize)
-        symbols = _arguments(request.args)
+        given = _arguments(request.args)
+        stand_ins = {own: own.stand_in() for own in given if isinstance(own, Unknown)}
+        symbols = [stand_ins.get(own, own) for own in given]
         exprs: list[Expr] = []
         # Tensors of which only some factors are computed, and whose positions are checked.
         self._placed: list[Expr] = []
         self.layout = self._layout(request.exprs, exprs)
+        if stand_ins:
+            exprs = substitute_all(exprs, stand_ins)
         if any(map(holds_complex, exprs)):
             self.backend = (backend.for_complex or backend)()
             self.backend.is_complex = True
@@ -403,7 +409,7 @@ def _arguments(args: Arguments) -> list[Expr]:
                 "some: for symbols that come in one array, make them entries of a TensorSymbol x, "
                 "with expression.subs(dict(zip(symbols, x)))"
             )
-        if not isinstance(symbol, (TensorSymbol, Symbol)):
+        if not isinstance(symbol, (TensorSymbol, Symbol, Unknown)):
             raise TensorError(
                 f"an argument is a TensorSymbol or a Symbol, not {symbol!r}; arguments come first, "
                 "expressions after them"

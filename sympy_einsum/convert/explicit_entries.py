@@ -60,6 +60,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unknown,
     Zeros,
     order_of,
     slot,
@@ -253,6 +254,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
     "the explicit array",
     {
         TensorSymbol: _symbol_entries,
+        Unknown: _symbol_entries,
         Constant: _constant_entries,
         Zeros: lambda node, operands, shape: _filled(shape, {}),
         LeviCivita: lambda node, operands, shape: Constant(node.array).entries,

@@ -61,6 +61,7 @@ from ..expressions import (
     StackFunction,
     TensorExpr,
     TensorSymbol,
+    Unknown,
     as_operand,
     elementwise,
     inline_products,
@@ -250,7 +251,7 @@ def shared_rows(builder: Builder) -> dict[type, Callable[..., Basic]]:
         return MatPow(builder.matrix(node, converted), node.exponent)
 
     functions = [Cofactors, AxesFunction, OneHot, StackFunction, RunningFunction]
-    refused = [Positions, Fourier, Scan, Solution, *functions]
+    refused = [Positions, Fourier, Scan, Solution, Unknown, *functions]
     return {
         TensorSymbol: lambda node, converted: converted.symbol(node),
         Elementwise: lambda node, converted: converted_elementwise(node, converted, builder),

@@ -53,6 +53,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unknown,
     Zeros,
     order_of,
     shape_of,
@@ -317,6 +318,6 @@ TO_ENTRIES: NodeTable[Callable[..., EntryFormula]] = NodeTable(
         OneHot: _one_hot_plan,
         IntervalProducts: _interval_plan,
         MatrixFunction: _matrix_function_plan,
-        **dict.fromkeys([AxesFunction, RunningFunction, Reshape, Scan, Solution], _refuse),
+        **dict.fromkeys([AxesFunction, RunningFunction, Reshape, Scan, Solution, Unknown], _refuse),
     },
 )

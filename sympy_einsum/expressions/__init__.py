@@ -204,3 +204,4 @@ from .sums import (
     varying_axes as varying_axes,
 )
 from .triangles import Triangle as Triangle
+from .unknowns import Unknown as Unknown, fill_in as fill_in, unknown as unknown

@@ -43,6 +43,15 @@ else:
 _LENGTHS = Str("lengths")
 
 
+class AppliedFunction:
+    """The base of nodes that stand for a function at a point."""
+
+    __slots__ = ()
+
+
+_APPLIED = (AppliedUndef, Derivative, AppliedFunction)
+
+
 class NodeTag(AtomicExpr):
     """The first of a node's ``args``. It distinguishes nodes with the same leaves; its own ``args``
     are a name and the symbols in the leaves' axis lengths, where stock code finds them."""
@@ -183,6 +192,27 @@ class TensorExpr(Methods):
         """
         return False
 
+    @property
+    def generators(self) -> tuple[tuple[int, ...], ...]:
+        """The permutations of three or more axes that generate the declared symmetries.
+
+        >>> import sympy_einsum as se
+        >>> se.TensorSymbol("T", (3, 3, 3)).generators
+        ()
+        """
+        return ()
+
+    @property
+    def permutations(self) -> tuple[tuple[int, ...], ...]:
+        """All permutations of axes that are declared to leave it invariant, () if only the identity
+        does.
+
+        >>> import sympy_einsum as se
+        >>> len(se.TensorSymbol("T", (3, 3, 3), symmetric=True).permutations)
+        6
+        """
+        return ()
+
     # --- the interface to stock SymPy
 
     @property
@@ -227,9 +257,10 @@ class TensorExpr(Methods):
     def _applied(self) -> set[Basic]:
         """Return the undefined functions of ordinary symbols, such as q(t) in a Lagrangian, and
         their derivatives."""
-        if not any(issubclass(kind, (AppliedUndef, Derivative)) for kind in kinds_in(self)):
+        if not any(issubclass(kind, _APPLIED) for kind in kinds_in(self)):
             return set()
-        found = {e for e in postorder([self]) if isinstance(e, (AppliedUndef, Derivative))}
+        nodes = postorder([self])
+        found: set[Any] = {e for e in nodes if isinstance(e, _APPLIED) and e is not self}
         return {e for e in found if not any(isinstance(s, Node) for s in e.free_symbols)}
 
     def _leaves(self) -> frozenset[Basic]:
@@ -416,7 +447,14 @@ class TensorExpr(Methods):
     def _subs(self, old: Basic | type, new: Basic, **hints: object) -> Basic:
         if isinstance(old, type):
             return substitute_function(self, old, new)
+        if isinstance(old, TensorExpr):
+            return old._substituted_in(self, new)
         return substitute(self, {old: new}, stock_rules=True)
+
+    def _substituted_in(self, root: Basic, new: Basic) -> Basic:
+        """Return a graph with the expression replaced; what stands for a function has its own
+        way."""
+        return substitute(root, {self: new}, stock_rules=True)
 
     def __array__(self, *args: object, **options: object) -> NoReturn:
         raise TypeError(

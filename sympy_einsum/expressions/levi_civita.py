@@ -97,4 +97,4 @@ def is_exchangeable(tensor: TensorExpr, labels: Labels, pair: tuple[Label, Label
         return tensor.is_symmetric
     swap = [*range(tensor.order)]
     swap[axes[0]], swap[axes[1]] = axes[1], axes[0]
-    return tuple(swap) in getattr(tensor, "permutations", ())
+    return tuple(swap) in tensor.permutations

@@ -42,7 +42,7 @@ from .labels import (
     sorted_operands,
     unite,
 )
-from .leaves import TensorSymbol, Zeros
+from .leaves import Zeros
 from .levi_civita import LeviCivita, alternating, is_exchangeable
 from .merging import compose_selectors, merge_one_hots
 from .slice_pushdown import composable_products, find_slice
@@ -487,7 +487,7 @@ class _ProductBuilder:
             (core,) = self.tensors
             if output != term and _is_symmetric(core, term, output):
                 output = term
-            elif isinstance(core, TensorSymbol) and core.generators:
+            elif len(term) > 2 and core.generators:
                 axis_of = {label: k for k, label in enumerate(output)}
                 orders = [tuple([term[k] for k in axes]) for axes in core.permutations]
                 term = min(orders, key=lambda labels: [axis_of[i] for i in labels])

@@ -31,6 +31,7 @@ from ..expressions import (
     TensorSymbol,
     Triangle,
     Unit,
+    Unknown,
     View,
     Zeros,
     shape_of,
@@ -218,6 +219,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
             [TensorSymbol, Zeros, Constant, LeviCivita, Unit, Selection, Fourier], _unchanged_entry
         ),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _unchanged_entry),
-        **dict.fromkeys([OneHot, Reshape, Scan, Solution], _unchanged_entry),
+        **dict.fromkeys([OneHot, Reshape, Scan, Solution, Unknown], _unchanged_entry),
     },
 )

@@ -13,7 +13,8 @@ Kinds of forms and their data:
   ``hadamard``, ``quotient`` (entry by entry), ``kron``, ``cross``, ``sigma``, ``max`` and
   ``min`` (indices, each with its lowest and highest position, which may be indices)
 * superscripts: ``transpose``, ``power`` (of a matrix), ``hadamard_power``, ``norm`` (squared)
-* functions: ``call`` and ``diag`` (name, subscript), ``logdet``, ``applied`` (a scalar
+* functions: ``field`` (curl, divergence or laplacian), ``unknown`` (name, order of the derivative,
+  whether of a scalar), ``call`` and ``diag`` (name, subscript), ``logdet``, ``applied`` (a scalar
   expression whose slots are the parts)
 * indices: ``entry``, ``delta`` and ``ordered``, which is 1 where the indices don't decrease
   (indices), ``slice`` (the items in the brackets), ``triangle`` (offset, whether it is lower)
@@ -44,6 +45,7 @@ _LEVELS = {
     "max": PRODUCT,
     "min": PRODUCT,
     "logdet": PRODUCT,
+    "field": PRODUCT,
     "kron": HADAMARD,
     "cross": HADAMARD,
     "star": HADAMARD,

@@ -27,6 +27,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unknown,
     View,
     outermost,
 )
@@ -177,7 +178,7 @@ def names(taken: set[str], stem: str = "h") -> Iterator[str]:
 
 def shown_names(nodes: Sequence[Basic]) -> set[str]:
     """Return the names that the formulas of some nodes contain: tensors, symbols and positions."""
-    found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol))}
+    found = {node.name for node in nodes if isinstance(node, (TensorSymbol, Symbol, Unknown))}
     if any(isinstance(node, LeviCivita) for node in nodes):
         found |= {"epsilon", "ε"}
     for node in nodes:

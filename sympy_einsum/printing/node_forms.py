@@ -35,12 +35,14 @@ from ..expressions import (
     TensorSymbol,
     Triangle,
     Unit,
+    Unknown,
     View,
     Zeros,
 )
 from ..operations import getitem
 from . import algebra, forms
 from .cross_products import is_alone, with_cross_products
+from .field_derivatives import field_derivative
 from .forms import Form
 from .functions import elementwise_form
 from .joined import Call
@@ -127,6 +129,11 @@ def _one_hot_form(notation: Notation, node: OneHot) -> Form:
 
 def _running_form(notation: Notation, node: RunningFunction) -> Form:
     return forms.call(node.called.replace("_", ""), _operand(notation, node), axes=node.order)
+
+
+def _unknown_form(notation: Notation, node: Unknown) -> Form:
+    data = (node.name, node.degree, node.is_of_scalar)
+    return Form("unknown", [notation.of(node.argument)], data, node.order)
 
 
 def _reshape_form(notation: Notation, node: Reshape) -> Form:
@@ -249,6 +256,11 @@ def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -
         return form if indexed.axes is None else algebra.transpose(form)
     if notation.style in INDEX_STRINGS:
         return _index_string_form(notation, product)
+    field = field_derivative(product)
+    if field is not None:
+        parts = [notation.whole(field.field)]
+        form = Form("field", parts, field.name, node.order)
+        return form if field.sign > 0 else algebra.product([forms.stock(S.NegativeOne), form])
     if any(isinstance(operand, LeviCivita) for operand in product.operands):
         product, found = with_cross_products(product)
         for symbol, *pair in found:
@@ -322,5 +334,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Reshape: _reshape_form,
         Scan: scan_form,
         Solution: solution_form,
+        Unknown: _unknown_form,
     },
 )

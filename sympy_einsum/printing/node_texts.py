@@ -44,6 +44,7 @@ from ..expressions import (
     TensorSymbol,
     Triangle,
     Unit,
+    Unknown,
     View,
     Zeros,
     flatten,
@@ -51,6 +52,7 @@ from ..expressions import (
 from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .cross_products import is_alone, with_cross_products
+from .field_derivatives import FieldDerivative, field_derivative, field_derivative_of
 from .joined import Call, find_call
 from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
@@ -171,6 +173,19 @@ def _running_text(node: RunningFunction, below: Texts, form: CodeForm) -> Text:
     return form.call(node.called, below[operand].shown, *axis)
 
 
+def _unknown_text(node: Unknown, below: Texts, form: CodeForm) -> Text:
+    if not form.operators:
+        return Text(flat_repr(node, form.exact))
+    inside = below[node.argument].shown
+    if not node.degree:
+        return form.call(node.name, inside)
+    if isinstance(node.argument, Symbol):
+        count = [] if node.degree == 1 else [str(node.degree)]
+        return form.call("diff", f"{node.name}({inside})", inside, *count)
+    words = {1: f"grad({node.name})", 2: f"hess({node.name})"}
+    return form.call(words.get(node.degree, f"grad({node.name}, {node.degree})"), inside)
+
+
 def _reshape_text(node: Reshape, below: Texts, form: CodeForm) -> Text:
     operand = below[node.operands[0]].within(ATOM)
     return Text(f"{operand}.reshape({form.lengths(node.shape)})")
@@ -279,13 +294,16 @@ def _view_text(node: View, below: Texts, form: CodeForm) -> Text:
         body = _rearranged_text(node, below, form)
     if not node.scalars:
         return body
+    found = field_derivative_of(core) if form.operators else None
+    if found is not None and found.sign < 0:
+        return _scaled_text(node, _field_text(found, form), below, form, -1)
     if node in below.transposes:
         below.transposes[node] = _scaled_text(node, below.transposes[node], below, form)
     return _scaled_text(node, body, below, form)
 
 
-def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
-    """Multiply a text by the scalar factors of a view."""
+def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm, sign: int = 1) -> Text:
+    """Multiply a text by the scalar factors of a view, and by a sign."""
     others = node.scalars[1:] if node.scalars[0].is_Number else node.scalars
     # SymPy distributes a number over a sum at once, so sums follow the tensor.
     sums = [s for s in others if s.is_Add or (s.is_Mul and any(arg.is_Add for arg in s.args))]
@@ -298,7 +316,7 @@ def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm) -> Text:
     ]
     after = [below[scalar].within(PRODUCT) for scalar in sums]
     parts = [*before, body.within(POWER if after else CHAIN), *after]
-    number = node.coefficient
+    number = sign * node.coefficient
     is_beside = bool(divisors or after) and not before and number is not S.One
     if form.operators and isinstance(node.core, TensorAdd) and is_beside:
         # SymPy would distribute a number in front of the sum.
@@ -340,6 +358,10 @@ def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: C
             return Text(f"{text.shown}.T")
         if form.operators:
             return Text(f"{text.shown}.transpose({', '.join(map(str, indexed.axes))})")
+    field = field_derivative(product) if form.operators else None
+    if field is not None:
+        text = _field_text(field, form)
+        return text if field.sign > 0 else Text(f"-{text.shown}", PRODUCT)
     if form.operators and any(isinstance(own, LeviCivita) for own in product.operands):
         product = _with_cross_texts(product, form)
         if is_alone(product):
@@ -349,6 +371,12 @@ def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: C
     if product.output == (1, 0) and product.terms == ((0, 1),):
         return Text(f"{below[product.operands[0]].within(ATOM)}.T")
     return _einsum_call(product, below, form)
+
+
+def _field_text(found: FieldDerivative, form: CodeForm) -> Text:
+    """Write the call of a derivative of an unknown field, without the sign."""
+    point = found.field.argument.name
+    return form.call(found.name, f"{found.field.name}({point})", point)
 
 
 def _with_cross_texts(product: Factors, form: CodeForm) -> Factors:
@@ -413,6 +441,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Reshape: _reshape_text,
         Scan: _scan_text,
         Solution: _solution_text,
+        Unknown: _unknown_text,
     },
 )
 

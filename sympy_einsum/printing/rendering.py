@@ -289,6 +289,23 @@ class Renderer(Generic[Shown]):
 
     _diag = _call
 
+    def _field(self, form: Form) -> Shown:
+        nabla, inside = self.tokens["nabla"], self.at_least(form.parts[0], ATOM)
+        if form.data == "laplacian":
+            return self.row([self.raised(nabla, self.expression(Integer(2))), inside])
+        return self.row([nabla, self.tokens["cross" if form.data == "curl" else "dot"], inside])
+
+    def _unknown(self, form: Form) -> Shown:
+        name, degree, is_of_scalar = form.data
+        word = self.tensor(name)
+        inside = self.bracketed(self.render(form.parts[0]))
+        if is_of_scalar:
+            return self.row([word, *[self.tokens["prime"]] * degree, inside])
+        if degree < 2:
+            return self.row([*[self.tokens["gradient"]] * degree, word, inside])
+        nabla = self.raised(self.tokens["nabla"], self.expression(Integer(degree)))
+        return self.row([nabla, word, inside])
+
     def _logdet(self, form: Form) -> Shown:
         inside = self.bracketed(self.render(form.parts[0]))
         return self.row([self.word("log"), self.tokens["space"], self.word("det"), inside])

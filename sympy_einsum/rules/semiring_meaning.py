@@ -40,6 +40,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unknown,
     View,
     Zeros,
     rebuild,
@@ -149,7 +150,7 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         [
             *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
             *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
-            *(Extremum, ExtremumShare, Picked, Ranking, Fourier, Solution, LeviCivita),
+            *(Extremum, ExtremumShare, Picked, Ranking, Fourier, Solution, LeviCivita, Unknown),
         ],
         "a semiring has sums and products only",
     ),

@@ -13,7 +13,6 @@ from ..expressions import (
     Einsum,
     Operand,
     TensorExpr,
-    TensorSymbol,
     View,
     contract,
     inline_products,
@@ -74,7 +73,7 @@ def _simplest(
 
 def _orders(operand: Operand, labels: Axes) -> list[Axes]:
     """Return the labels of a symmetric operand in all orders that are equal."""
-    if isinstance(operand, TensorSymbol) and operand.generators:
+    if operand.order > 2 and operand.generators:
         return [tuple([labels[k] for k in own]) for own in operand.permutations]
     return [labels, labels[::-1]]
 

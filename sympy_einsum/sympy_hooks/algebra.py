@@ -25,8 +25,10 @@ from ..expressions import (
     Operand,
     Operands,
     TensorSymbol,
+    Unknown,
     as_basic,
     as_operand,
+    fill_in,
     kinds_in,
     rebuild,
     shape_of,
@@ -252,6 +254,12 @@ def substituted(expr: Basic, *args: object, **options: object) -> Basic:
             rest = [(other, value) for other, value in pairs.items() if other is not old]
             function: Any = new
             return substitute_function(expr, old, function).subs(rest, **options)
+    for old, new in pairs.items():
+        if isinstance(old, Unknown) and not old.degree:
+            # The other pairs first, among which may be derivatives of the function.
+            others = {other: value for other, value in pairs.items() if other is not old}
+            inner = substituted(expr, others, **options) if others else expr
+            return fill_in(inner, old, as_operand(new) if is_array(new) else as_basic(new))
     for new in pairs.values():
         if not is_array(new):
             as_basic(new)

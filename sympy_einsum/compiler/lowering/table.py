@@ -6,7 +6,7 @@ computed once. Deltas and ones are written into place, never multiplied.
 
 from __future__ import annotations
 
-from ...core import NodeTable
+from ...core import NodeTable, UnsupportedError
 from ...expressions import (
     Adj,
     Cofactors,
@@ -37,10 +37,11 @@ from ...expressions import (
     TensorAdd,
     TensorSymbol,
     Triangle,
+    Unknown,
     View,
     Zeros,
 )
-from .context import Row
+from .context import Lowering, Row
 from .fourier import lower_waves
 from .functions import (
     lower_cofactors,
@@ -61,6 +62,14 @@ from .solutions import lower_solution
 from .stacks import lower_matrix_power, lower_stack_function
 from .sums import lower_sum
 from .views import lower_view
+
+
+def _refuse_unknown(builder: Lowering, node: Unknown) -> int:
+    raise UnsupportedError(
+        f"{node.name} is an unknown function: fill it in by .subs({node.name}, Lambda(x, …)), or "
+        f"give {node} as an argument"
+    )
+
 
 # The lowering of each type of node.
 LOWERINGS: NodeTable[Row] = NodeTable(
@@ -98,5 +107,6 @@ LOWERINGS: NodeTable[Row] = NodeTable(
         Ranking: lower_ranking,
         Scan: lower_scan,
         Solution: lower_solution,
+        Unknown: _refuse_unknown,
     },
 )
