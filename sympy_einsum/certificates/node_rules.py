@@ -68,6 +68,7 @@ from ..expressions import (
     TensorSymbol,
     Triangle,
     Unit,
+    Unknown,
     View,
     Zeros,
     is_tensor,
@@ -485,6 +486,6 @@ CURVATURES: NodeTable[Row] = NodeTable(
         **dict.fromkeys((DetStack, DetSigns, LogDetStack, Inv, InvStack, Adj, AdjStack), _none),
         **dict.fromkeys((DeterminantDerivative, DirectionalFunction, PseudoInverse), _none),
         **dict.fromkeys((EigenValues, EigenVectors, SingularValues, LeftVectors), _none),
-        **dict.fromkeys((RightVectors, QFactor, RFactor, Cholesky, Scan, Solution), _none),
+        **dict.fromkeys((RightVectors, QFactor, RFactor, Cholesky, Scan, Solution, Unknown), _none),
     },
 )

@@ -68,6 +68,7 @@ class Unknown(TensorExpr, AppliedFunction):
 
     name: str = data_property(0, "The function's name.")
     value_shape: Shape = data_property(1, "The shape of the function's values.")
+    lengths: Shape = data_property(2, "The shape of the points.")
     degree: int = data_property(3, "The order of the derivative.")
 
     @property
@@ -78,15 +79,15 @@ class Unknown(TensorExpr, AppliedFunction):
     @property
     def is_of_scalar(self) -> bool:
         """Whether it is a function of a scalar, such as the time."""
-        return not self.data[2]
+        return not self.lengths
 
     def at(self, argument: Operand, degree: int) -> Operand:
         """Return a derivative of the function at a point."""
-        return self._build((argument,), (*self.data[:3], degree))
+        return self._build((argument,), (self.name, self.value_shape, self.lengths, degree))
 
     def __call__(self, argument: TensorLike) -> Operand:
         argument = as_operand(argument)
-        lengths = self.data[2]
+        lengths = self.lengths
         if not same_shape(shape_of(argument), lengths):
             raise ShapeError(
                 f"{self.name} is a function of a tensor of shape {lengths}, not of one of shape "
@@ -97,7 +98,7 @@ class Unknown(TensorExpr, AppliedFunction):
     @property
     def generators(self) -> tuple[Axes, ...]:
         """The exchanges of the points' axes of two derivatives, of three or more axes in all."""
-        first, size = len(self.value_shape), len(self.data[2])
+        first, size = len(self.value_shape), len(self.lengths)
         if not size or self.degree < 2:
             return ()
         starts = [first + size * k for k in range(self.degree)]
@@ -197,6 +198,8 @@ def unknown(name: str, variable: TensorLike, *, shape: Length | Sequence[Length]
 def fill_in(root: Basic, function: Unknown, value: Basic) -> Basic:
     """Replace an unknown function by another, and its derivatives by those of the other; a value
     that isn't a ``Lambda`` is that at the function's own point, a symbol."""
+    if isinstance(value, Lambda) and function.degree:
+        raise TensorError(f"fill in {function.name} itself; {function} is a derivative of it")
     if isinstance(value, Lambda):
         variable, body = _of_lambda(function, value)
     elif function.degree == 0 and isinstance(function.argument, (TensorSymbol, Symbol)):
@@ -213,7 +216,7 @@ def fill_in(root: Basic, function: Unknown, value: Basic) -> Basic:
 
     def visit(node: Basic, below: Operands) -> Basic:
         built = rebuild(node, below) if isinstance(node, Node) or node.args else node
-        if not (isinstance(built, Unknown) and built.data[:3] == function.data[:3]):
+        if not (isinstance(built, Unknown) and built.at(function.argument, 0) is function):
             return built
         while len(derivatives) <= built.degree:
             derivatives.append(_diff(derivatives[-1], variable))
@@ -227,7 +230,7 @@ def _of_lambda(function: Unknown, value: Lambda) -> tuple[Operand, Operand]:
     of the point's shape."""
     if len(value.signature) != 1:
         raise TensorError(f"{function.name} is a function of one variable, and {value} isn't")
-    lengths = function.data[2]
+    lengths = function.lengths
     if value == S.IdentityFunction:
         variable = TensorSymbol(f" {function.name}", lengths)
         return variable, variable

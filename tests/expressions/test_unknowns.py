@@ -235,6 +235,8 @@ def test_bad_arguments():
         f.subs(f, Lambda(x, x @ x))
     with pytest.raises(se.ShapeError, match=r"has values of shape \(3,\).* has shape \(\)"):
         F.subs(F, x @ x)
+    with pytest.raises(se.TensorError, match=r"fill in f itself; grad\(f\)\(z\) is a derivative"):
+        f.subs(se.gradient(f, z), Lambda(z, z))
     for convert in (se.to_matrix, se.to_array):
         with pytest.raises(se.UnsupportedError):
             convert(F)
