@@ -89,7 +89,14 @@ class _Unit:
             (f"result{place}", steps[k].shape, INTEGER if k in positions else DOUBLE)
             for place, k in enumerate(kernel.plan.results)
         ]
-        self.printer = CPrinter({}, self._targets(), kernel.new_name)
+        places = [
+            own
+            for symbol, own, kind in zip(
+                signature.symbols, signature.arguments, self.kinds, strict=True
+            )
+            if kind == INTEGER and not shape_of(symbol)
+        ]
+        self.printer = CPrinter({}, self._targets(), kernel.new_name, places)
 
     def _targets(self) -> dict[str, str]:
         """Return the results that arrays of the kernel are, by their variables."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from typing import Any
@@ -35,6 +35,8 @@ from .c_values import (
     ATOM,
     DOUBLE,
     INTEGER,
+    PRODUCT,
+    RELATION,
     SIGN,
     SUM,
     AnyValue,
@@ -73,6 +75,7 @@ class CPrinter:
 
     values : the values of the variables in scope
     lines : the lines of the block that is written, without its margin
+    positions : the arguments that are positions on axes
     used : the parts of the helper functions that are called
     results : the texts of the pointers to the results, by the variables that are these
     """
@@ -82,8 +85,10 @@ class CPrinter:
         values: Mapping[str, AnyValue],
         results: Mapping[str, str],
         new_name: Callable[[], str],
+        positions: Collection[str] = (),
     ):
         self.values = dict(values)
+        self.positions = positions
         self.results = results
         self.new_name = new_name
         self.lines: list[str] = []
@@ -272,6 +277,8 @@ class CPrinter:
             return
         is_fixed = self._assigned[own] < 2
         value = self.value(tree, own if is_fixed else None)
+        if self._is_dead(own):
+            return
         if own in self.values:
             self._reassign(own, value)
         elif isinstance(value, Value):
@@ -285,6 +292,10 @@ class CPrinter:
         else:
             self.values[own] = self._pointer(own, value)
 
+    def _is_dead(self, own: str) -> bool:
+        """Tell whether a variable is assigned to only."""
+        return self._uses[own] == self._assigned[own]
+
     def _step(self, own: str, tree: Code) -> None:
         """Add a step of a reduction to the text of a variable or an entry."""
         assert isinstance(tree, ast.Call)
@@ -296,8 +307,6 @@ class CPrinter:
             self.lines.append(f"{own} = {own} > {simple} ? {own} : {simple};")
 
     def _declare(self, own: str, value: Value, is_fixed: bool) -> None:
-        if is_fixed and self._uses[own] == 1:
-            return
         value = as_double(value) if own in self._doubles else value
         kind = f"const {value.kind}" if is_fixed else value.kind
         self.lines.append(f"{kind} {own} = {value.text};")
@@ -373,7 +382,8 @@ class CPrinter:
         roots = Counter(value.root for value in values if isinstance(value, ArrayValue))
         for own, value in zip(owns, values, strict=True):
             is_free = isinstance(value, ArrayValue) and roots[value.root] == 1
-            self._reassign(own, value, is_free)
+            if not self._is_dead(own):
+                self._reassign(own, value, is_free)
 
     def _copied(self, value: Value) -> str:
         own = self.new_name()
@@ -432,11 +442,20 @@ class CPrinter:
             entries.pop()
         if len(entries) == 1 and isinstance(entries[0], ast.Slice):
             return self._slice(own, entries[0])
-        index = [as_integer(scalar_value(self.value(entry))) for entry in entries]
+        pairs = zip(entries, own.shape, strict=False)
+        index = [self._index(entry, length) for entry, length in pairs]
         place = offset_in(own, index)
         if len(index) == len(own.shape):
             return Value(f"{own.text}[{place.text}]", kind=own.kind)
         return _part(own, place, own.shape[len(index) :])
+
+    def _index(self, tree: Code, length: Value) -> Value:
+        """Return an index; an argument may be counted from the end, as those of Python's arrays."""
+        place = as_integer(scalar_value(self.value(tree)))
+        if not isinstance(tree, ast.Name) or tree.id not in self.positions:
+            return place
+        end = Value(f"{place.text} + {length.at(PRODUCT)}", SUM, INTEGER)
+        return choice(Value(f"{place.text} < 0", RELATION), end, place)
 
     def _slice(self, own: ArrayValue, tree: ast.Slice) -> ArrayValue:
         """Return a slice of the first axis."""

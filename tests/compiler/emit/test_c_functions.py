@@ -372,7 +372,8 @@ class Library:
                 results.append(value)
                 given.append(ctypes.c_void_p(value.ctypes.data))
             else:
-                given.append(ctypes.c_double(value))
+                is_place = isinstance(value, int)
+                given.append((ctypes.c_int64 if is_place else ctypes.c_double)(value))
         kept, results = results, []  # The arguments stay alive.
         for name, shape in zip(prototype.split(", ")[-len(shapes) :], shapes, strict=True):
             # Filled with what isn't a result, so that each entry must be written.
@@ -453,6 +454,30 @@ ERRORS = {
     "maximum": Case([x], x.max()),
     "windows": Case([x, y], se.correlate(x, y, "valid")),
 }
+
+
+@needs_gcc
+def test_positions_that_are_arguments(tmp_path):
+    j = sp.Symbol("j", integer=True)
+    case = Case([A, j], [A[:, j], A[j], se.gradient(A[:, j].sum() ** 2, A), j * A[0, 0]])
+    library = Library(tmp_path, {"f": se.codegen(case.args, case.exprs, name="f", language="c")})
+    value = np.random.default_rng(11).normal(size=(3, 4))
+    for place in (0, 2, -1, -3, 3, -4):
+        is_inside = -3 <= place < 3
+        gradient = np.zeros((3, 4))
+        gradient[:, place] = 2 * value[:, place].sum()
+        expected = [
+            value[:, place],
+            value[place] if is_inside else 0,
+            gradient,
+            place * value[0, 0],
+        ]
+        shapes = [(3,), (4,), (3, 4), ()]
+        error, found = library.call("f", case, [value, place], shapes)
+        assert error == (0 if is_inside else 2)
+        for one, other in zip(found, expected, strict=True):
+            if is_inside:
+                np.testing.assert_allclose(one, other)
 
 
 @needs_gcc
