@@ -191,8 +191,10 @@ MAX_ALTERNATING_AXES = 6
 # it is multiplied out to decide equality, or a product with one is for code.
 MAX_CONTRACTED_TERMS = 2
 MAX_ALTERNATING_TERMS = 24
-# Length of a matrix of which products are simplified entry by entry.
+# Length of a matrix of which products are simplified entry by entry, and nodes one above the other
+# in it.
 MAX_ENTRY_MATRIX = 4
+MAX_ENTRY_MATRIX_DEPTH = 20
 # Parts from which an entry is computed that is written as a formula.
 MAX_ENTRY_PARTS = 64
 # Order of cofactors that are written out: more have too many terms.

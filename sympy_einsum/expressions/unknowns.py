@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from math import factorial
 from typing import Any
 
 from sympy import Basic, Expr, Lambda, S, Symbol
@@ -19,6 +20,7 @@ from ..core import (
     same_name_hint,
     same_shape,
     transform,
+    tuning,
 )
 from .base import AppliedFunction, Operand, TensorExpr, TensorLike
 from .conversion import as_operand
@@ -97,11 +99,15 @@ class Unknown(TensorExpr, AppliedFunction):
 
     @property
     def generators(self) -> tuple[Axes, ...]:
-        """The exchanges of the points' axes of two derivatives, of three or more axes in all."""
+        """The exchanges of the points' axes of two derivatives, of the first few if there are many
+        derivatives."""
         first, size = len(self.value_shape), len(self.lengths)
         if not size or self.degree < 2:
             return ()
-        starts = [first + size * k for k in range(self.degree)]
+        count = self.degree
+        while factorial(count) > tuning.MAX_PERMUTATIONS:
+            count -= 1
+        starts = [first + size * k for k in range(count)]
         found = []
         for one, two in pairwise(starts):
             axes = [*range(self.order)]

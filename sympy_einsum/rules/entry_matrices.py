@@ -31,6 +31,8 @@ from ..expressions import (
 @memoised
 def known_entries(node: TensorExpr) -> np.ndarray | None:
     """Return the entries of a small tensor that is made of scalars and unit vectors; else None."""
+    if node._depth > tuning.MAX_ENTRY_MATRIX_DEPTH:
+        return None
     if not all(n.is_Integer and n <= tuning.MAX_ENTRY_MATRIX for n in node.shape):
         return None
     shape = tuple(map(int, node.shape))
@@ -46,7 +48,7 @@ def known_entries(node: TensorExpr) -> np.ndarray | None:
         return None
     below = []
     for operand in node.operands:
-        part = known_entries(operand) if is_tensor(operand) else np.array(operand, dtype=object)
+        part = known_entries(operand) if is_tensor(operand) else _scalar(operand)
         if part is None:
             return None
         below.append(part)
@@ -60,6 +62,13 @@ def known_entries(node: TensorExpr) -> np.ndarray | None:
             term *= part[tuple([at[i] for i in labels])]
         found[tuple([at[i] for i in node.output])] += term
     return found
+
+
+def _scalar(value: Operand) -> np.ndarray:
+    """Return an array of no axes; NumPy would take a node for an array itself."""
+    array = np.empty(1, dtype=object)
+    array[0] = value
+    return array.reshape(())
 
 
 def product_of_entries(node: Operand, barriers: Barriers) -> Operand | None:

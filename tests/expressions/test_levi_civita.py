@@ -296,6 +296,14 @@ def rotation(axis, angle):
     return se.stack([se.stack(list(row)) for row in matrix])
 
 
+def test_deep_chains_of_small_matrices():
+    """They are searched for entries without recursion errors."""
+    vector = a
+    for _ in range(1200):
+        vector = M @ vector + b
+    se.simplify(se.outer(vector, c) @ (M + se.Delta(3)) @ (S + M))
+
+
 def test_rotations():
     plane = se.stack([se.stack([cos(t), -sin(t)]), se.stack([sin(t), cos(t)])])
     assert se.simplify(plane.T @ plane) == se.Delta(2)
@@ -305,6 +313,11 @@ def test_rotations():
     assert se.simplify(plane.T @ se.diff(plane, t)) == se.Constant([[0, -1], [1, 0]])
     assert se.equal(plane @ plane, plane.subs(t, 2 * t))
     assert se.equal(plane @ plane, plane) is False
+    by_entries = plane.subs(t, a[0] + b @ c)
+    assert se.simplify(by_entries.T @ by_entries) == se.Delta(2)
+    assert se.simplify(se.det(by_entries)) == 1
+    scaled = (a @ b) * by_entries
+    assert se.equal(scaled.T @ scaled, (a @ b) ** 2 * se.Delta(2))
     euler = rotation(2, p) @ rotation(0, t) @ rotation(2, q)
     assert se.simplify(euler.T @ euler) == se.Delta(3)
     assert se.simplify(se.det(euler)) == 1
