@@ -124,7 +124,7 @@ class _Unit:
             )
             arguments.append(f"const {kind} *restrict {own}" if shape else f"{kind} {own}")
         arguments += [f"{kind} *restrict {own}" for own, _, kind in self.results]
-        constants = self._constants()
+        self._constants()
         self._check_lengths()
         for k in kernel.given:
             own = kernel.values[k].array
@@ -140,7 +140,6 @@ class _Unit:
             self._comment(head, lengths),
             "\n".join(self._includes()),
             *helper_texts(printer.used),
-            *constants,
             f"{head}\n{{\n{self._body()}}}",
         ]
         return "\n\n".join(parts) + "\n"
@@ -151,9 +150,8 @@ class _Unit:
     def _length(self, length: Expr) -> Value:
         return scalar_value(self.printer.value(self.size(length)))
 
-    def _constants(self) -> list[str]:
-        """Return the definitions of constant arrays."""
-        texts = []
+    def _constants(self) -> None:
+        """Define the constant arrays."""
         for k, own in self.kernel.constants.items():
             entries = self.kernel.step(k).params[0].array
             kind = INTEGER if k in self.kernel.facts.positions else DOUBLE
@@ -161,8 +159,7 @@ class _Unit:
             shape = self._lengths(self.kernel.shape_of(k))
             self.printer.values[own] = ArrayValue(name, shape, kind, is_constant=True, root=name)
             numbers = _written(entries, kind)
-            texts.append(f"static const {kind} {name}[] = {{{numbers}}};")
-        return texts
+            self.printer.lines.append(f"static const {kind} {name}[] = {{{numbers}}};")
 
     def _check_lengths(self) -> None:
         """Refuse lengths that are negative, and positions outside of their axes."""
