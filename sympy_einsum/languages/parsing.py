@@ -182,10 +182,18 @@ def parse_program(
 ) -> CaddieProgram: ...
 
 
+# Type checkers take a program whose language is guessed for one in Lippmann's.
 @overload
 def parse_program(
-    text: str, declarations: OrderDeclarations = None, *, syntax: str = "auto"
-) -> Any: ...
+    text: str,
+    declarations: OrderDeclarations = None,
+    *,
+    syntax: Literal["auto", "lippmann"] = "auto",
+) -> TensorProgram: ...
+
+
+@overload
+def parse_program(text: str, declarations: OrderDeclarations = None, *, syntax: str) -> Any: ...
 
 
 @with_time_limit
