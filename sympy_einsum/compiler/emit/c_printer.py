@@ -115,6 +115,8 @@ class CPrinter:
                 self._assigned.update(names)
                 if called_name(node.value) == "dtype":
                     self._doubles.update(names)
+                    # To convert a variable doesn't use it.
+                    self._uses.subtract([own for own in names if _is_in(own, node.value)])
         self.block(statements)
         return [self.value(code) for code in results]
 

@@ -70,6 +70,11 @@ def walk():
     return se.scan(lambda s, u: (s + x[0] * u[0], s), 1, U)
 
 
+def unused():
+    (total, _), _ = se.scan(lambda ab, u: ((ab[0] + u.sum(), ab[1]), None), (0, 1), U)
+    return total
+
+
 def run_walk(x, U):
     steps = x[0] * U[:, 0]
     sums = np.concatenate([[1.0], 1 + steps.cumsum()])
@@ -306,6 +311,7 @@ CASES = {
     "loop of numbers": Case([c, se.TensorSymbol("t", T)], newton_steps()),
     "loop from 0": Case([U], from_zero(), run_from_zero),
     "loop from 1": Case([x, U], walk(), run_walk),
+    "loop with a number unused": Case([U], unused()),
     "loop of two": Case([y, U], together()),
     "loop in a loop": Case([x, y, U], nested()),
 }
