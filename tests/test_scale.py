@@ -629,4 +629,4 @@ def test_gates_over_steps_of_time():
         opened = [se.sigmoid(gates[k * part : k * (part + 1)]) for part in range(3)]
         carried = opened[0] * carried + opened[1] * se.tanh(gates[3 * k :])
         hidden = opened[2] * se.tanh(carried)
-    assert calls(lambda: se.hessian(hidden @ hidden, weights)) < 1_100_000
+    assert calls(lambda: se.hessian(hidden @ hidden, weights)) < 1_150_000

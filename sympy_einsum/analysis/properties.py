@@ -361,7 +361,7 @@ def is_symmetric(node: Operand) -> Answer:
 def has_symmetry(node: Operand) -> bool:
     """Tell whether axes of a tensor are known to be interchangeable: of a matrix, or as
     declared."""
-    if is_tensor(node) and node.order > 2 and node.generators:
+    if isinstance(node, (TensorSymbol, Unknown)) and node.order > 2 and node.generators:
         return True
     return is_tensor(node) and node.order == 2 and is_symmetric(node)
 
@@ -369,7 +369,8 @@ def has_symmetry(node: Operand) -> bool:
 def has_declared_symmetry(node: Einsum) -> bool:
     """Tell whether a product has operands of three or more axes that are declared to be
     symmetric."""
-    return any(is_tensor(own) and own.order > 2 and own.generators for own in node.operands)
+    declared = [o for o in node.operands if isinstance(o, (TensorSymbol, Unknown))]
+    return any(own.order > 2 and own.generators for own in declared)
 
 
 @Property

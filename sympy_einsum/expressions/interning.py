@@ -140,6 +140,7 @@ def data_expressions(data: object) -> list[Basic]:
 
 # Attributes for passes, hidden from completion.
 FOR_PASSES = {
+    "is_alternating",
     *("as_entry_power", "data", "is_affine_selector", "is_built", "is_locally_constant"),
     *("diagonal_entry", "is_one_hot"),
     *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
@@ -205,6 +206,8 @@ class Node(StockExpr, metaclass=NodeType):
     is_affine_selector = False
     # Whether it is a one-hot factor, whose operand are the positions.
     is_one_hot = False
+    # Whether it is antisymmetric in all its axes.
+    is_alternating = False
     # The number that all entries on its diagonal are, if it has one.
     diagonal_entry: Expr | None = None
     # Cached: few distinct data occur.

@@ -41,6 +41,7 @@ class LeviCivita(TensorExpr):
     """
 
     __slots__ = ()
+    is_alternating = True
 
     def __new__(cls, n: Length) -> Operand:  # type: ignore[misc]
         length = as_length(n)

@@ -432,7 +432,7 @@ class _ProductBuilder:
 
     def canonical(self, factors: Sequence[Expr]) -> Operand:
         """Sort, rename, and split into a view of a dense product."""
-        if LeviCivita in map(type, self.tensors):
+        if [tensor for tensor in self.tensors if tensor.is_alternating]:
             sign = self.order_alternating()
             if not sign:
                 return self.zeros()
@@ -492,7 +492,7 @@ class _ProductBuilder:
                 orders = [tuple([term[k] for k in axes]) for axes in core.permutations]
                 term = min(orders, key=lambda labels: [axis_of[i] for i in labels])
             elif type(core) is Einsum and len({*term}) == len(term):
-                if output != term and LeviCivita in map(type, core.operands):
+                if output != term and [own for own in core.operands if own.is_alternating]:
                     sign, core, term = self._alternating_term(core, term)
                     if not sign:
                         return self.zeros()

@@ -74,7 +74,12 @@ def _scalar(value: Operand) -> np.ndarray:
 def product_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
     """Multiply two matrices of entries where their product is simpler, as R'R = I of a rotation."""
     product = inlined_product(node, barriers)
-    for first, second in combinations(range(len(product.operands)), 2):
+    small = [
+        k
+        for k, own in enumerate(product.operands)
+        if len(own.shape) == 2 and own.shape[0].is_Integer and own.shape[1].is_Integer
+    ]
+    for first, second in combinations(small, 2):
         found = _joined(product, first, second)
         if found is not None:
             return found.build()

@@ -26,7 +26,8 @@ def test_the_samples_hold_every_node_class():
         seen.add(type(node))
         stack.extend(node.operands if isinstance(node, se.TensorExpr) else node.args)
         stack.extend(node.loop.outputs if isinstance(node, se.Scan) else ())
-    missing = concrete_node_classes() - seen
+    # Unknown functions can't be computed.
+    missing = concrete_node_classes() - seen - {se.Unknown}
     assert not missing, f"no sample of {missing}"
 
 
