@@ -106,6 +106,7 @@ class CPrinter:
     def body(self, statements: Sequence[ast.stmt], results: Sequence[Code]) -> list[AnyValue]:
         """Print the statements of a function; return the values of its results."""
         whole = ast.Module([*statements, *map(ast.Expr, results)], [])
+        copies: list[tuple[str, str]] = []
         for node in nodes(whole):
             if isinstance(node, ast.Name):
                 self._uses[node.id] += 1
@@ -117,6 +118,12 @@ class CPrinter:
                     self._doubles.update(names)
                     # To convert a variable doesn't use it.
                     self._uses.subtract([own for own in names if _is_in(own, node.value)])
+                elif isinstance(node.value, ast.Name):
+                    copies += [(own, node.value.id) for own in names]
+        # Nor does a copy that nothing reads.
+        while dead := [pair for pair in copies if self._is_dead(pair[0])]:
+            self._uses.subtract([source for _, source in dead])
+            copies = [pair for pair in copies if pair not in dead]
         self.block(statements)
         return [self.value(code) for code in results]
 
@@ -278,6 +285,8 @@ class CPrinter:
             self._step(own, tree)
             return
         is_fixed = self._assigned[own] < 2
+        if isinstance(tree, ast.Name) and self._is_dead(own):
+            return
         value = self.value(tree, own if is_fixed else None)
         if self._is_dead(own):
             return
