@@ -189,7 +189,7 @@ def unknown(name: str, variable: TensorLike, *, shape: Length | Sequence[Length]
     >>> q = se.unknown("q", t, shape=3)
     >>> L = q.diff(t) @ q.diff(t) / 2 - k * (q @ q) / 2
     >>> print(se.gradient(L, q.diff(t)).diff(t) - se.gradient(L, q))
-    diff(q(t), t, 2) + k*q(t)
+    k*q(t) + diff(q(t), t, 2)
     """
     if isinstance(name, Symbol):
         name = name.name

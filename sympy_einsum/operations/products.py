@@ -357,7 +357,7 @@ def cross(a: TensorLike, b: TensorLike) -> Operand:
     >>> se.cross(b, a) + se.cross(a, b), se.simplify(a @ se.cross(a, b))
     (Zeros(3), 0)
     >>> print(se.simplify(se.cross(a, se.cross(b, c))))
-    (c @ a)*b - (b @ a)*c
+    (a @ c)*b - (a @ b)*c
     >>> print(se.gradient(a @ se.cross(b, c), a))
     cross(b, c)
     """

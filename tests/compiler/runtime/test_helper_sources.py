@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from runtime_helpers import defined, raw
 
+from sympy_einsum.compiler.runtime.c_helpers import helper_parts, helper_texts
 from sympy_einsum.compiler.runtime.numba_helpers import OfNumbers, of_type
 from sympy_einsum.compiler.runtime.shared_helpers import shared
 from sympy_einsum.compiler.runtime.sources import Helper, helpers, twins
@@ -26,13 +27,23 @@ def test_every_helper_function_has_a_test():
     nodes = [node for tree in trees for node in ast.walk(tree)]
     named = {node.value for node in nodes if isinstance(node, ast.Constant)}
     called = {node.id for node in nodes if isinstance(node, ast.Name)}
-    tables = {"sources", "shared_helpers", "numba_helpers"}
+    tables = {"sources", "shared_helpers", "numba_helpers", "c_helpers"}
     missing = {
         name
         for name in defined() - named
         if name.partition(".")[0] not in tables or name.partition(".")[2] not in called
     }
     assert not missing
+
+
+def test_parts_of_c_stand_after_what_they_need():
+    """tests/compiler/emit/test_c_functions.py compiles and runs them."""
+    parts = helper_parts()
+    order = [*parts]
+    for name, part in parts.items():
+        assert all(order.index(other) < order.index(name) for other in part.needs)
+        assert helper_texts([name])[-1] == part.text
+    assert helper_texts([]) == []
 
 
 def test_texts_are_in_the_names_of_a_library():
