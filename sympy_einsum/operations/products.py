@@ -340,7 +340,7 @@ def cross(a: TensorLike, b: TensorLike) -> Operand:
 
     It is the contraction ε_ijk a_j b_k with :class:`LeviCivita`, by which ``simplify`` knows the
     identities of vector algebra. The other axes broadcast, as those of ``numpy.cross``; that one of
-    :mod:`sympy_einsum.numpy` takes other axes.
+    ``sympy_einsum.numpy`` takes other axes.
 
     Raises
     ======
