@@ -58,6 +58,7 @@ LETTERS: dict[str, Any] = {
     "n": _n,
     "p": symbols("p", integer=True),
     "f": Function("f"),
+    "F": se.unknown("F", se.TensorSymbol("z", _m)),
     "Eq": Eq,
     "Piecewise": Piecewise,
 }
