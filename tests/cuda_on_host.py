@@ -5,7 +5,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -42,22 +42,24 @@ extern "C" void launch(int blocks, int count, const T* x, const T* y, T* z, long
 """
 
 
+@cache
+def launcher(code):
+    """The function that launches a kernel, which is compiled once."""
+    if shutil.which("g++") is None:
+        pytest.skip("no g++ to compile the kernel")
+    folder = Path(tempfile.mkdtemp())
+    source, library = folder / "kernel.cpp", folder / "kernel.so"
+    source.write_text(HEAD + code + TAIL, encoding="utf-8")
+    command = ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", "-pthread", "-o", library]
+    subprocess.run([*command, source], check=True)
+    return ctypes.CDLL(str(library)).launch
+
+
 class RawKernel:
     """A kernel of three arrays and three integers by the name ``product``."""
 
     def __init__(self, code, name):
         self.code = code
-
-    @cached_property
-    def launch(self):
-        if shutil.which("g++") is None:
-            pytest.skip("no g++ to compile the kernel")
-        folder = Path(tempfile.mkdtemp())
-        source, library = folder / "kernel.cpp", folder / "kernel.so"
-        source.write_text(HEAD + self.code + TAIL, encoding="utf-8")
-        command = ["g++", "-std=c++20", "-O1", "-shared", "-fPIC", "-pthread", "-o", library]
-        subprocess.run([*command, source], check=True)
-        return ctypes.CDLL(str(library)).launch
 
     def __call__(self, blocks, threads, arguments):
         given = [
@@ -66,4 +68,4 @@ class RawKernel:
             else ctypes.c_longlong(own)
             for own in arguments
         ]
-        self.launch(ctypes.c_int(*blocks), ctypes.c_int(*threads), *given)
+        launcher(self.code)(ctypes.c_int(*blocks), ctypes.c_int(*threads), *given)
