@@ -58,7 +58,7 @@ LETTERS: dict[str, Any] = {
     "n": _n,
     "p": symbols("p", integer=True),
     "f": Function("f"),
-    "F": se.unknown("F", se.TensorSymbol("z", _m)),
+    "phi": se.unknown("phi", se.TensorSymbol("z", _m)),
     "Eq": Eq,
     "Piecewise": Piecewise,
 }
