@@ -125,39 +125,21 @@ def _approximation(number: Expr) -> Expr | None:
     return None if value is None else Rational(value)
 
 
-def _least(candidates: Iterable[Endpoint]) -> Endpoint:
-    """Return the least of some endpoints; of equal ones one that is included."""
-    value, is_open = S.Infinity, True
+def _extreme(candidates: Iterable[Endpoint], is_upper: bool) -> Endpoint:
+    """Return the largest of some endpoints, or the least; of equal ones one that is included."""
+    value, is_open = S.NegativeInfinity if is_upper else S.Infinity, True
+    choice = Max if is_upper else Min
     for other, is_other_open in candidates:
         if other == value:
             is_open = is_open and is_other_open
             continue
-        order = is_at_most(other, value)
+        order = is_at_most(value, other) if is_upper else is_at_most(other, value)
         if order is None:
             if other.is_number and value.is_number:
-                low, high = _rounded(other, is_upper=False), _rounded(value, is_upper=False)
-                value, is_open = Min(low, high), False
+                rounded_ends = [_rounded(end, is_upper) for end in (other, value)]
+                value, is_open = choice(*rounded_ends), False
             else:
-                value, is_open = Min(other, value), False
-        elif order:
-            value, is_open = other, is_other_open
-    return value, is_open
-
-
-def _largest(candidates: Iterable[Endpoint]) -> Endpoint:
-    """Return the largest of some endpoints; of equal ones one that is included."""
-    value, is_open = S.NegativeInfinity, True
-    for other, is_other_open in candidates:
-        if other == value:
-            is_open = is_open and is_other_open
-            continue
-        order = is_at_most(value, other)
-        if order is None:
-            if other.is_number and value.is_number:
-                low, high = _rounded(other, is_upper=True), _rounded(value, is_upper=True)
-                value, is_open = Max(low, high), False
-            else:
-                value, is_open = Max(other, value), False
+                value, is_open = choice(other, value), False
         elif order:
             value, is_open = other, is_other_open
     return value, is_open
@@ -232,8 +214,8 @@ def _rounded(value: Expr, is_upper: bool) -> Expr:
 
 def hull(ranges: Sequence[ValueRange]) -> ValueRange:
     """Return the smallest interval that contains others."""
-    low, is_low_open = _least([(r.low, r.is_low_open) for r in ranges])
-    high, is_high_open = _largest([(r.high, r.is_high_open) for r in ranges])
+    low, is_low_open = _extreme([(r.low, r.is_low_open) for r in ranges], is_upper=False)
+    high, is_high_open = _extreme([(r.high, r.is_high_open) for r in ranges], is_upper=True)
     return ValueRange(low, high, is_low_open, is_high_open)
 
 
@@ -285,8 +267,8 @@ def times(a: ValueRange, b: ValueRange) -> ValueRange:
     """Multiply two intervals of independent values."""
     sides = [[(r.low, r.is_low_open), (r.high, r.is_high_open)] for r in (a, b)]
     products = [found for x in sides[0] for y in sides[1] for found in _endpoint_products(x, y)]
-    low, is_low_open = _least(products)
-    high, is_high_open = _largest(products)
+    low, is_low_open = _extreme(products, is_upper=False)
+    high, is_high_open = _extreme(products, is_upper=True)
     return rounded(ValueRange(low, high, is_low_open, is_high_open))
 
 
@@ -328,7 +310,9 @@ def absolute(a: ValueRange) -> ValueRange:
         return a
     if a.is_nonpositive:
         return minus(a)
-    high, is_high_open = _largest([(-a.low, a.is_low_open), (a.high, a.is_high_open)])
+    high, is_high_open = _extreme(
+        [(-a.low, a.is_low_open), (a.high, a.is_high_open)], is_upper=True
+    )
     return ValueRange(S.Zero, high, False, is_high_open)
 
 

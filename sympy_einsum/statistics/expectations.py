@@ -172,7 +172,7 @@ def _expanded(monomials: Monomials, e: Operand, labels: Labels) -> list[Monomial
         return monomials.of(e, labels)
     except RecursionError:
         raise UnsupportedError(
-            "no expectation of an expression of so many levels; take that of a part, and put it in"
+            "no expectation of an expression nested this deeply; take that of a part, and put it in"
         ) from None
 
 
