@@ -168,6 +168,10 @@ def _finite(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarra
     return checked
 
 
+class _Settled(Exception):
+    """Raised where a method doesn't move any more."""
+
+
 def _by_minimize(
     name: str,
     second: bool = False,
@@ -186,19 +190,31 @@ def _by_minimize(
             arguments["jac"] = _finite(instance.gradient)
             if name == "trust-exact" or "hess" in arguments:
                 arguments |= {"hess": _finite(instance.hessian), "hessp": None}
-        found = optimize.minimize(
-            method=name,
-            callback=lambda vector, *state: record(vector),
-            options={
-                "maxiter": tuning.MAX_SOLVER_ITERATIONS,
-                **{option: factor * tolerance for option, factor in options.items()},
-                **_MORE_OPTIONS.get(name, {}),
-                **(more or {}),
-            },
-            **arguments,
-        )
-        vector, message = np.asarray(found.x, float), str(found.message)
-        return Outcome(vector, bool(found.success), message, int(found.get("nit", 0)))
+        last = start
+
+        def report(vector: np.ndarray, *state: object) -> None:
+            nonlocal last
+            record(vector)
+            # SciPy's may go on though only rounding errors change.
+            if name == "SLSQP" and np.all(np.abs(vector - last) <= _EPSILON * (1 + np.abs(last))):
+                raise _Settled
+            last = vector.copy()
+
+        try:
+            found = optimize.minimize(
+                method=name,
+                callback=report,
+                options={
+                    "maxiter": tuning.MAX_SOLVER_ITERATIONS,
+                    **{option: factor * tolerance for option, factor in options.items()},
+                    **_MORE_OPTIONS.get(name, {}),
+                    **(more or {}),
+                },
+                **arguments,
+            )
+        except _Settled:
+            return Outcome(last, True, "steps are no larger than rounding errors")
+        return Outcome(np.asarray(found.x, float), bool(found.success), str(found.message))
 
     return run
 
@@ -208,18 +224,16 @@ def _solve_by_barriers(
 ) -> Outcome:
     """Run SciPy's interior-point method, which may end before its barrier is low: then again, from
     there, with a lower one."""
-    iterations = 0
-    outcome = Outcome(start, False, "", 0)
+    outcome = Outcome(start, False, "")
     for barrier in (0.1, 1e-3, 1e-5, tolerance):
         options = {"initial_barrier_parameter": barrier, "initial_barrier_tolerance": barrier}
         run = _by_minimize("trust-constr", second=True, more=options, **_BARRIER)
         outcome = run(instance, outcome.vector, tolerance, record)
-        iterations += outcome.iterations
         violation = instance.violations(outcome.vector).max(initial=0)
         has_barrier = instance.bounds.are_some or not instance.equations.all()
         if not has_barrier or violation > tuning.OPTIMAL * tolerance:
             break
-    return outcome._replace(iterations=iterations)
+    return outcome
 
 
 def _solve_by_penalties(
@@ -234,7 +248,6 @@ def _solve_by_penalties(
     multipliers, vector, last = np.zeros(len(gaps)), start, np.inf
     bounds = optimize.Bounds(instance.bounds.lower, instance.bounds.upper)
     options = {"maxiter": tuning.MAX_SOLVER_ITERATIONS, **_MORE_OPTIONS["L-BFGS-B"]}
-    iterations = 0
 
     def forces(gaps: np.ndarray) -> np.ndarray:
         pushed = multipliers + penalty * gaps
@@ -258,7 +271,6 @@ def _solve_by_penalties(
             callback=lambda vector: record(vector),
             options={**options, "gtol": goal},
         )
-        iterations += int(found.nit)
         vector = np.asarray(found.x, float)
         gaps = instance.gaps(vector)
         changed = forces(gaps)
@@ -266,11 +278,11 @@ def _solve_by_penalties(
         error = float(np.abs(changed - multipliers).max(initial=0)) / penalty
         multipliers = changed
         if error <= tolerance and goal <= tolerance:
-            return Outcome(vector, True, "the augmented Lagrangian converged", iterations)
+            return Outcome(vector, True, "the augmented Lagrangian converged")
         if error > last / 4:
             penalty *= 10
         last = min(last, error)
-    return Outcome(vector, False, "the penalties don't make the constraints hold", iterations)
+    return Outcome(vector, False, "the penalties don't make the constraints hold")
 
 
 def _solve_squares(
@@ -280,7 +292,7 @@ def _solve_squares(
     offset, rows = instance.residual(np.zeros(len(start)))
     vector = np.linalg.lstsq(rows, -offset)[0]
     record(vector)
-    return Outcome(vector, True, "the normal equations hold", 1)
+    return Outcome(vector, True, "the normal equations hold")
 
 
 def _solve_bounded_squares(
@@ -300,13 +312,12 @@ def _solve_bounded_squares(
     vector[loose] = found.x
     vector = bounds.inside(vector)
     record(vector)
-    return Outcome(vector, bool(found.success), str(found.message), int(found.nit))
+    return Outcome(vector, bool(found.success), str(found.message))
 
 
 def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Recorder) -> Outcome:
     """Minimise the squares of a residual by the Levenberg–Marquardt method, or, for bounds or
     fewer equations than unknowns, by one of trust regions."""
-    evaluations = 0
     bounds = instance.bounds
     if instance.has_sparse_jacobian and not bounds.are_some:
         model = squares_model(instance)
@@ -320,8 +331,6 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
         return vector
 
     def rows(part: np.ndarray) -> np.ndarray:
-        nonlocal evaluations
-        evaluations += 1
         record(whole(part))
         return instance.residual(whole(part))[1][:, loose]
 
@@ -335,7 +344,7 @@ def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Record
         **dict.fromkeys(("ftol", "xtol", "gtol"), _least(tolerance)),
         max_nfev=tuning.MAX_BOUNDED_FITS if bounds.are_some else tuning.MAX_SOLVER_ITERATIONS,
     )
-    return Outcome(whole(found.x), bool(found.success), str(found.message), evaluations)
+    return Outcome(whole(found.x), bool(found.success), str(found.message))
 
 
 def _by_newton(
@@ -347,7 +356,7 @@ def _by_newton(
 
 def _least(tolerance: float) -> float:
     """Return the relative tolerance of sums of squares: no less than rounding errors."""
-    return max(tolerance**2, float(10 * np.finfo(float).eps))
+    return max(tolerance**2, 10 * _EPSILON)
 
 
 def _solve_linear(
@@ -373,9 +382,9 @@ def _solve_linear(
         bounds = np.concatenate([bounds, np.tile([0, np.inf], (count, 1))])
         nearest = optimize.linprog(costs, *relaxed, bounds, method="highs").x
         vector = start if nearest is None else nearest[: len(start)]
-        return Outcome(vector, False, str(found.message), int(found.nit))
+        return Outcome(vector, False, str(found.message))
     record(found.x)
-    return Outcome(found.x, bool(found.success), str(found.message), int(found.nit))
+    return Outcome(found.x, bool(found.success), str(found.message))
 
 
 def _relaxed(
@@ -389,6 +398,7 @@ def _relaxed(
     return (upper, right, equal, values), len(rows) + 2 * len(own)
 
 
+_EPSILON = float(np.finfo(float).eps)
 _BARRIER = {"gtol": 1.0, "xtol": 1e-4, "barrier_tol": 1.0}
 _MORE_OPTIONS: dict[str, dict[str, float]] = {
     "L-BFGS-B": {"maxfun": np.inf, "maxls": 50, "ftol": 0},

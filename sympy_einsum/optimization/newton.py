@@ -23,7 +23,6 @@ class Outcome(NamedTuple):
     vector: np.ndarray
     success: bool
     message: str
-    iterations: int
 
 
 def squares_model(instance: Instance) -> Model:
@@ -63,9 +62,9 @@ def minimize_by_model(
     vector = start
     value, slopes = instance.both(vector)
     growth = 2.0
-    for iteration in range(tuning.MAX_SOLVER_ITERATIONS):
+    for _ in range(tuning.MAX_SOLVER_ITERATIONS):
         if np.abs(slopes).max() <= tolerance:
-            return Outcome(vector, True, "the gradient is zero", iteration)
+            return Outcome(vector, True, "the gradient is zero")
         matrix = model(vector)
         scale = np.abs(matrix.diagonal())
         if not np.isfinite(scale).all():
@@ -73,7 +72,7 @@ def minimize_by_model(
         scale = np.maximum(scale, tuning.LEAST_DIAGONAL * scale.max()) if scale.any() else scale + 1
         while True:
             if damping > tuning.MAX_DAMPING:
-                return Outcome(vector, False, "no step lowers the objective", iteration)
+                return Outcome(vector, False, "no step lowers the objective")
             step = _step(matrix, damping * scale, slopes)
             if step is None:
                 damping, growth = max(damping * growth, tuning.MIN_DAMPING), 2 * growth
@@ -82,7 +81,7 @@ def minimize_by_model(
             found, changed = instance.both(vector + step)
             is_flat = abs(predicted) <= tuning.FLAT_STEP * abs(value)
             if is_flat and not np.abs(changed).max() < np.abs(slopes).max():
-                return Outcome(vector, True, "the objective doesn't change any more", iteration)
+                return Outcome(vector, True, "the objective doesn't change any more")
             ratio = 1.0 if is_flat else (value - found) / predicted
             if ratio > tuning.MIN_RATIO and predicted > 0:
                 break
@@ -91,7 +90,7 @@ def minimize_by_model(
         record(vector)
         damping *= max(1 / 3, 1 - (2 * ratio - 1) ** 3)
         damping, growth = damping if damping > tuning.MIN_DAMPING else 0.0, 2.0
-    return Outcome(vector, False, "too many iterations", tuning.MAX_SOLVER_ITERATIONS)
+    return Outcome(vector, False, "too many iterations")
 
 
 def _step(matrix: BlockArray, added: np.ndarray, slopes: np.ndarray) -> np.ndarray | None:

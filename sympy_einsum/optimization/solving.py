@@ -146,7 +146,7 @@ def _end_of(
             outcome = METHODS[name].run(instance, start, tolerance, progress)
         except Kink as kink:
             (vector,) = kink.args
-            outcome = Outcome(vector, False, "derivatives aren't finite there", 0)
+            outcome = Outcome(vector, False, "derivatives aren't finite there")
         end = _judged(instance, outcome, name, tolerance, constraints)
         direction = falling_direction(instance, end.vector) if end.success else None
         if direction is None:
