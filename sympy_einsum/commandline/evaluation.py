@@ -1,13 +1,17 @@
-"""Evaluate a text on data."""
+"""Evaluate and solve a text on data."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ..compiler import lambdify
 from ..core import TensorError
+from ..languages import checked_syntax, parse
+from ..optimization import Problem
 from .reports import ReportRequest, differentiate, question, unbound_lengths
 
 
@@ -46,3 +50,45 @@ def evaluate_report(
 def _names(count: int) -> list[str]:
     """Return the names of the values of ``count`` expressions in the output."""
     return ["value"] if count == 1 else [f"value {k + 1}" for k in range(count)]
+
+
+def problem_of(request: ReportRequest) -> Problem:
+    """Return the problem that a text in GENO's language states, or the one of minimising an
+    expression over the variables that the request names; raises TensorError for other texts."""
+    if checked_syntax(request.text, request.syntax) == "geno":
+        problem: Problem = parse(request.text, syntax="geno")
+        return problem
+    read = question(request)
+    if not read.requested:
+        raise TensorError('name a variable to solve for, as in "--wrt x"')
+    return Problem(read.requested[0][0], [read.variables[name] for _, name in read.requested])
+
+
+def solve_problem(problem: Problem, data: Mapping[str, np.ndarray], *options: Any) -> Any:
+    """Solve a problem; data of its variables are the start."""
+    names = {str(x) for x in problem.variables}
+    return problem.solve(
+        {name: value for name, value in data.items() if name not in names},
+        {name: value for name, value in data.items() if name in names},
+        *options,
+    )
+
+
+def read_numbers(text: str) -> Any:
+    """Parse JSON, reading all numbers as floating-point numbers."""
+    return json.loads(text, parse_int=float)
+
+
+def as_arrays(data: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """Convert values to arrays; raises TensorError for those that aren't real numbers."""
+    return {name: _array(name, value) for name, value in data.items()}
+
+
+def _array(name: str, value: object) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.empty(0, object)
+    if array.dtype.kind not in "biuf":
+        raise TensorError(f"{name} is no array of real numbers")
+    return array

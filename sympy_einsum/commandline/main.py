@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import TensorError, tuning
-from ..languages import parse
-from .evaluation import evaluate_report
+from .evaluation import as_arrays, evaluate_report, problem_of, read_numbers, solve_problem
 from .reports import CHOICES, ReportRequest, reports
 from .serving import serve
 
@@ -112,12 +111,10 @@ def _eval(arguments: argparse.Namespace) -> int:
 
 
 def _solve(arguments: argparse.Namespace) -> int:
-    problem = parse(_text(arguments), syntax="geno")
-    data = _data(arguments)
-    names = {str(x) for x in problem.variables}
-    result = problem.solve(
-        {name: value for name, value in data.items() if name not in names},
-        {name: value for name, value in data.items() if name in names},
+    problem = problem_of(ReportRequest(_text(arguments), syntax="geno"))
+    result = solve_problem(
+        problem,
+        _data(arguments),
         arguments.method,
         arguments.tolerance,
         _print_progress if arguments.progress else None,
@@ -186,29 +183,14 @@ def _data(arguments: argparse.Namespace) -> dict[str, np.ndarray]:
                 with np.load(path, allow_pickle=False) as arrays:
                     data |= dict(arrays)
             else:
-                data |= dict(_numbers(path.read_text(encoding="utf-8")))
+                data |= dict(read_numbers(path.read_text(encoding="utf-8")))
     for text in arguments.set:
         name, _, value = text.partition("=")
         try:
-            data[name.strip()] = _numbers(value)
+            data[name.strip()] = read_numbers(value)
         except ValueError:
             raise TensorError(f'--set takes NAME=VALUE as in "x=[1, 2.5]", not {text!r}') from None
-    return {name: _array(name, value) for name, value in data.items()}
-
-
-def _numbers(text: str) -> Any:
-    """Parse JSON, reading all numbers as floating-point numbers."""
-    return json.loads(text, parse_int=float)
-
-
-def _array(name: str, value: object) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        array = np.empty(0, object)
-    if array.dtype.kind not in "biuf":
-        raise TensorError(f"{name} is no array of real numbers")
-    return array
+    return as_arrays(data)
 
 
 # --- options

@@ -31,6 +31,7 @@ CHOICES: dict[str, tuple[str | int | bool, ...]] = {
     "backend": tuple(BACKENDS),
     "order": tuple(range(1, tuning.MAX_REPORTED_ORDER + 1)),
     "check": (False, True),
+    "task": ("derive", "convexity", "solve"),
 }
 
 
@@ -47,6 +48,8 @@ class ReportRequest(NamedTuple):
     backend: str = "numpy"
     check: bool = False
     steps: bool = False
+    task: str = "derive"
+    data: str = ""
 
 
 class Question(NamedTuple):
@@ -77,6 +80,7 @@ class Report(NamedTuple):
     shape: list[str]
     latex: str
     mathml: str
+    function: str
     code: str
     module: str
     dot: str
@@ -116,7 +120,7 @@ def question(request: ReportRequest) -> Question:
         requested = [(program.expressions[place], name) for place, name in program.requested]
         return Question(program.expressions, requested, program.symbols)
     expr, variables = parse_with_variables(text, declarations, syntax)
-    if syntax == "matrixcalculus":
+    if syntax in ("matrixcalculus", "python"):
         unused = sorted(read_declarations(request.declarations).keys() - variables.keys())
         if unused:
             raise TensorError(f"{unused[0]!r} is declared, but doesn't occur in the expression")
@@ -132,7 +136,7 @@ def reports(request: ReportRequest) -> list[Report]:
     """Differentiate, print and check for each variable; raises TensorError for invalid input."""
     read = question(request)
     if not read.requested:
-        raise TensorError("no variable to differentiate with respect to; give one with --wrt")
+        raise TensorError('name a variable to differentiate with respect to, as in "--wrt x"')
     return [_report(request, expr, read.variables, name) for expr, name in read.requested]
 
 
@@ -167,7 +171,7 @@ def _report(
     found, steps = differentiate(request, expr, x)
     lower, derivative = found[-2:]
     arguments = [*variables.values(), *unbound_lengths([derivative], variables.values())]
-    module, code = module_texts(Request(arguments, derivative, request.backend), "function")
+    module, source = module_texts(Request(arguments, derivative, request.backend), "function")
     return Report(
         wrt=name,
         order=request.order,
@@ -177,7 +181,8 @@ def _report(
         shape=_strings(shape_of(derivative)),
         latex=_formula(derivative, request.notation, order_of(lower)),
         mathml=presentation(derivative),
-        code=code,
+        function=source.own,
+        code=source.text,
         module=module,
         dot=to_dot(derivative),
         steps=steps if request.steps else None,

@@ -24,8 +24,12 @@ from importlib.resources import files
 from multiprocessing.connection import Connection
 from threading import BoundedSemaphore
 
+from ..certificates import convexity
 from ..core import TensorError, tuning
-from .reports import CHOICES, ReportRequest, reports
+from ..languages import FUNCTIONS, checked_syntax, variable_kinds
+from .evaluation import as_arrays, problem_of, read_numbers, solve_problem
+from .examples import EXAMPLES
+from .reports import CHOICES, ReportRequest, question, reports
 
 # The signal that ends a process after its time limit.
 _OUT_OF_TIME = 0
@@ -48,8 +52,20 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-# The choices of the page.
-_LISTED = ("syntax", "notation", "mode", "backend")
+# The titles of kinds of variables by the words of declarations.
+KINDS = {
+    "scalar": "scalar",
+    "positive scalar": "positive scalar",
+    "vector": "vector",
+    "positive vector": "positive vector",
+    "nonnegative vector": "nonnegative vector",
+    "matrix": "matrix",
+    "symmetric matrix": "symmetric matrix",
+    "pd matrix": "positive definite matrix",
+    "psd matrix": "positive semidefinite matrix",
+    "diagonal matrix": "diagonal matrix",
+    "positive matrix": "matrix with positive entries",
+}
 if sys.platform == "win32":
     _CONTEXT = multiprocessing.get_context("spawn")
 else:
@@ -142,7 +158,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self) -> tuple[bytes, str]:
         if self.path == "/choices":
-            return _json({name: CHOICES[name] for name in _LISTED})
+            more = {"kinds": KINDS, "examples": EXAMPLES, "functions": sorted(FUNCTIONS)}
+            return _json({**CHOICES, **more})
         if self.path not in _FILES:
             raise _Refused(HTTPStatus.NOT_FOUND, "there is no such page")
         name, kind = _FILES[self.path]
@@ -189,7 +206,7 @@ def read_request(fields: object) -> ReportRequest:
     """Validate the fields of a request; raises TensorError if they are invalid."""
     if not isinstance(fields, dict) or not fields.keys() <= {*ReportRequest._fields}:
         raise TensorError(f"a question has the fields {', '.join(ReportRequest._fields)}")
-    for name in ("text", "declarations"):
+    for name in ("text", "declarations", "data"):
         if not isinstance(fields.get(name, ""), str):
             raise TensorError(f"{name} is text")
     wrt = fields.get("wrt", [])
@@ -241,13 +258,37 @@ def _work(sender: Connection, request: ReportRequest) -> None:
         resource.setrlimit(
             resource.RLIMIT_CPU, (tuning.MAX_REQUEST_SECONDS, tuning.MAX_REQUEST_SECONDS)
         )
+    found: dict[str, object] = {}
     try:
-        found = [{**report._asdict(), "svg": _drawn(report.dot)} for report in reports(request)]
-        sender.send({"reports": found})
+        found["kinds"] = variable_kinds(request.text, request.syntax)
+        found |= find_answer(request)
     except TensorError as error:
-        sender.send({"error": str(error)})
+        found["error"] = str(error)
     except RecursionError:
-        sender.send({"error": "the expression is nested too deeply"})
+        found["error"] = "the expression is nested too deeply"
+    sender.send(found)
+
+
+def find_answer(request: ReportRequest) -> dict[str, object]:
+    """Return the answer for the task of a request."""
+    if request.task == "solve":
+        try:
+            data = dict(read_numbers(request.data or "{}"))
+        except (TypeError, ValueError):
+            raise TensorError('data are JSON as in {"x": [1, 2.5]}') from None
+        result = solve_problem(problem_of(request), as_arrays(data))
+        return {"title": "solve", "text": str(result)}
+    if checked_syntax(request.text, request.syntax) == "geno":
+        return {"title": "problem", "text": str(problem_of(request))}
+    if request.task == "convexity":
+        read = question(request)
+        if not read.requested:
+            raise TensorError("name a variable in which it may be convex")
+        expr, names = read.requested[0][0], [name for _, name in read.requested]
+        shown = convexity(expr, [read.variables[name] for name in names])
+        return {"title": "convexity", "text": str(shown)}
+    found = [{**report._asdict(), "svg": _drawn(report.dot)} for report in reports(request)]
+    return {"reports": found}
 
 
 def _drawn(dot: str) -> str | None:

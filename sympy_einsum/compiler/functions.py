@@ -15,6 +15,7 @@ from .block_arrays import BlockArray
 from .calls import ByArguments, Compiled, CompiledFunction
 from .compressed_arrays import CompressedArray
 from .emit.c_functions import c_text, reserved_names
+from .emit.modules import SourceModule
 from .emit.signature import plain_names
 from .program import Arguments, Compilation, Request, backend_class
 from .runtime.argument_checks import check_shapes, checked_array, checked_integer
@@ -165,8 +166,8 @@ def _variables_of(sparse: object, args: Arguments) -> tuple[Operand, ...] | None
     return tuple(map(as_operand, listed))
 
 
-def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[str, str]:
-    """Return the text of a module with one function, and of the function without its checks;
+def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[str, SourceModule]:
+    """Return the text of a module with one function, and the module without its checks;
     ``in_place`` says whether arrays are written over; a text where they aren't is one that can be
     read again.
 
@@ -197,7 +198,7 @@ def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[st
     module = program.module(name, [*documented, *checks, *body.block()], kernel=body.kernel)
     if checks and request.check:
         module = module._replace(functions=[*module.functions, checking_text()])
-    return module.text, program.source(body).text
+    return module.text, program.source(body)
 
 
 def c_function(request: Request, name: str) -> str:

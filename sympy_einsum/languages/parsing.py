@@ -18,9 +18,10 @@ from .lippmann.program import (
     read_expression,
     read_program,
 )
-from .matrixcalculus.declarations import Declarations, read_declarations
+from .matrixcalculus.declarations import Declarations, kind_by_name, read_declarations
 from .matrixcalculus.parser import read
-from .matrixcalculus.program import Interpreter
+from .matrixcalculus.program import Interpreter, variable_names
+from .python_text import python_names, read_python
 from .ricci.program import read_ricci
 from .token_streams import Token, tokens_of
 
@@ -115,6 +116,10 @@ def parse(
         with their declarations, ``Matrix K symmetric``, ``Vector b, c``, ``Scalar t``; ``min`` or
         ``max`` with an expression of MatrixCalculus.org's language; ``st`` with constraints, which
         commas, semicolons or ends of lines separate. Comments start with ``#``.
+
+        ``"python"``, one expression of Python, as :func:`parse_python` reads it, never executed:
+        ``np.sum((A @ x - y)**2)``. Kinds follow from first letters, declarations are as for
+        ``"matrixcalculus"``.
 
     Returns
     =======
@@ -309,6 +314,18 @@ def parse_with_variables(
     return SYNTAXES[name](text, declarations)
 
 
+@with_time_limit
+def variable_kinds(text: str, syntax: str = "auto") -> dict[str, str]:
+    """Return the kinds that the names of the variables of a text suggest, in the languages where
+    names do that; raises ParseError for a text that isn't in the language.
+
+    >>> variable_kinds("norm2(A*x - b)"), variable_kinds("np.sum(x**2)"), variable_kinds("A^i_j")
+    ({'A': 'matrix', 'x': 'vector', 'b': 'scalar'}, {'x': 'vector'}, {})
+    """
+    names_in = _NAMED.get(checked_syntax(text, syntax))
+    return {} if names_in is None else {name: kind_by_name(name) for name in names_in(text)}
+
+
 def checked_syntax(text: str, syntax: str = "auto") -> str:
     """Return the name of a language; for ``"auto"`` guess it from the text.
 
@@ -349,6 +366,12 @@ SYNTAXES: dict[str, Callable[[str, Any], tuple[Operand, dict[str, Operand]]]] = 
     "lippmann": _tensor_expression,
     "ricci": read_ricci,
     "caddie": caddie_expression,
+    "python": read_python,
+}
+# Functions that list the variables of a text whose kinds follow from their names.
+_NAMED: dict[str, Callable[[str], list[str]]] = {
+    "matrixcalculus": lambda text: variable_names(read(text)),
+    "python": python_names,
 }
 # The language whose texts are problems, not expressions.
 PROBLEMS = "geno"
@@ -360,4 +383,5 @@ _MARKS = {
     "lippmann": r"\*\s*_?\s*\([^()]*(-\s*>|→|>)|^\s*(declare|expression)\s",
     # Two adjacent tensors with indices, several indices in braces, or a delta tensor.
     "ricci": r"[\^_][a-z]+\s+[A-Za-z]\w*[\^_][a-z]|[\^_]\{|δ",
+    "python": r"\b(np|jnp|math)\.|\*\*|@|\.T\b",
 }

@@ -75,7 +75,7 @@ def test_json(capsys):
     assert status == 0
     assert list(report) == [
         *("wrt", "order", "expression", "variables", "derivative", "shape", "latex", "mathml"),
-        *("code", "module", "dot", "steps", "check"),
+        *("function", "code", "module", "dot", "steps", "check"),
     ]
     assert report["wrt"] == "x"
     assert report["order"] == 2
@@ -299,5 +299,5 @@ def test_lippmanns_language(capsys):
     _, one = report_of(capsys, "declare c 0 expression c^2", *lippmann, "--wrt", "c")
     assert one["derivative"] == "2*c"
     message = refused(capsys, "declare x 1 expression x", *lippmann)
-    assert "no variable to differentiate with respect to; give one with --wrt" in message
+    assert 'name a variable to differentiate with respect to, as in "--wrt x"' in message
     assert "'c' isn't declared" in refused(capsys, "c^2", *lippmann, "--wrt", "c")

@@ -8,16 +8,22 @@ import socket
 import subprocess
 import threading
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
+from oracles import assert_close
 from selenium import webdriver
 from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import WebDriverWait
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from sympy_einsum.commandline import serving
+from sympy_einsum.commandline.examples import EXAMPLES
 from sympy_einsum.commandline.reports import ReportRequest, reports
 from sympy_einsum.compiler.program import Compilation
-from sympy_einsum.core import tuning
+from sympy_einsum.core import TensorError, tuning
+from sympy_einsum.languages import read_declarations, variable_kinds
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 
@@ -49,7 +55,8 @@ def test_an_answer(server):
     (report,) = answer(server, text="x'*A*x", wrt=["x"], check=True)["reports"]
     assert report["derivative"] == "A @ x + A.T @ x"
     assert report["mathml"].startswith("<mrow>")
-    assert "def function(x, A):" in report["code"]
+    assert report["function"].startswith("def function(x, A):")
+    assert report["function"] in report["code"]
     assert report["check"]["passed"]
     assert "pullback of Einsum" in {step["rule"] for step in report["steps"]}
     assert answer(server, text="x*x", wrt=["x"])["error"].startswith("* can't multiply")
@@ -67,7 +74,64 @@ def test_the_page_is_whole(server):
         assert "default-src 'none'" in response.getheader("Content-Security-Policy")
         assert b"http" not in body.replace(b"http://www.w3.org/1998/Math/MathML", b"")
     assert respond(server, "GET", "/page.html")[0].status == 404
-    assert "kronecker" in json.loads(respond(server, "GET", "/choices")[1])["notation"]
+    choices = json.loads(respond(server, "GET", "/choices")[1])
+    assert "kronecker" in choices["notation"]
+    assert "logdet" in choices["functions"]
+
+
+def fields_of(example):
+    """Return the request for an example, as the page makes it."""
+    kinds = [f"{name} {words}" for name, words in example.get("kinds", {}).items()]
+    declarations = "; ".join([*kinds, example.get("declarations", "")])
+    fields = {key: example[key] for key in ("text", "wrt", "data") if key in example}
+    return {**fields, "declarations": declarations.strip("; ")}
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_examples(title):
+    """Each has an answer, also the problem; kinds are those of the menus, of variables in it."""
+    example = EXAMPLES[title]
+    found = serving.find_answer(ReportRequest(**fields_of(example)))
+    assert found.get("reports") or "minimise" in found["text"]
+    kinds = variable_kinds(example["text"])
+    assert set(example.get("wrt", ())) <= kinds.keys() or not kinds
+    assert example.get("kinds", {}).keys() <= kinds.keys()
+    assert {*example.get("kinds", {}).values()} <= serving.KINDS.keys()
+
+
+def test_each_kind_can_be_declared():
+    for words in serving.KINDS:
+        assert read_declarations(f"x {words}")["x"].kind == words.split()[-1]
+
+
+def test_tasks(server):
+    found = answer(server, text="np.sum((A @ x - y)**2)", wrt=["x"], task="convexity")
+    assert found["title"] == "convexity"
+    assert found["text"].startswith("convex in x")
+    assert found["kinds"] == {"A": "matrix", "x": "vector", "y": "vector"}
+    # The menus are there although the kinds don't fit yet.
+    found = answer(server, text="A*b", wrt=["A"], task="convexity")
+    assert found["kinds"] == {"A": "matrix", "b": "scalar"}
+    assert "scalar" in found["error"]
+
+
+def task(**fields):
+    return serving.find_answer(serving.read_request(fields))["text"]
+
+
+def test_solving():
+    A, y = [[1, 2], [3, 4], [5, 6]], [1, 0, 2]
+    text = task(text="norm2(A*x - y)^2", wrt=["x"], task="solve", data=json.dumps({"A": A, "y": y}))
+    expected = np.linalg.lstsq(np.array(A), y)[1].item()
+    assert_close(float(text.split()[1].strip(",")), expected, 1e-6)
+    problem = fields_of(EXAMPLES["A problem with constraints"])
+    assert "multiplier" in task(**problem, task="solve")
+    for wrong in ("[1]", "{", '{"A": "x"}'):
+        with pytest.raises(TensorError, match=r"JSON|array"):
+            task(text="x'*A*x", wrt=["x"], task="solve", data=wrong)
+    for name in ("solve", "convexity"):
+        with pytest.raises(TensorError, match="name a variable"):
+            task(text="x'*x", task=name)
 
 
 @pytest.mark.parametrize(
@@ -223,12 +287,10 @@ def test_a_derivative_is_compiled_once(monkeypatch):
     assert report.code.splitlines()[-1] in report.module
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    CHROMIUM is None or shutil.which("chromedriver") is None,
-    reason="needs Chromium and its driver",
-)
-def test_in_a_browser(server, tmp_path):
+@pytest.fixture
+def browser(tmp_path):
+    if CHROMIUM is None or shutil.which("chromedriver") is None:
+        pytest.skip("needs Chromium and its driver")
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for word in (
@@ -239,39 +301,107 @@ def test_in_a_browser(server, tmp_path):
     ):
         options.add_argument(word)
     service = webdriver.ChromeService(shutil.which("chromedriver"))
-    with webdriver.Chrome(options, service) as browser:
-        wait = WebDriverWait(browser, 60)
+    with webdriver.Chrome(options, service) as found:
+        yield found
 
-        def find(selector):
-            return browser.find_element(By.CSS_SELECTOR, selector)
 
-        def shows(selector, text):
-            wait.until(lambda _: browser.find_elements(By.CSS_SELECTOR, selector))
-            wait.until(lambda _: text in find(selector).text)
+# axe-core, or what stands for it where it isn't installed: each control has a name.
+AXE = Path(os.environ.get("NODE_MODULES", "")) / "axe-core" / "axe.min.js"
+SERIOUS = """
+const done = arguments[0];
+axe.run().then((found) => done(found.violations
+    .filter((one) => ["serious", "critical"].includes(one.impact))
+    .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(" ")}`)));
+"""
+UNNAMED = """
+const controls = document.querySelectorAll("input, select, textarea, button, summary, [tabindex]");
+return [...controls].filter((one) => !(one.labels?.length || one.textContent.trim()
+    || one.getAttribute("aria-label"))).map((one) => one.outerHTML);
+"""
 
-        browser.get(f"http://localhost:{server.server_port}/")
-        shows("dd:nth-of-type(3)", "X.T @")
-        assert find(".formula math").size["height"] > 10
-        find("textarea").clear()
-        find("textarea").send_keys("x'*A*x")
-        find("[name=wrt]").clear()
-        find("[name=wrt]").send_keys("x, A")
-        wait.until(lambda _: len(browser.find_elements(By.CSS_SELECTOR, "section")) == 2)
-        shows("dd:nth-of-type(3)", "A @ x + A.T @ x")
-        browser.find_elements(By.CSS_SELECTOR, ".tabs button")[2].click()
-        shows("pre", "A @ x")
-        find(".copy").click()
-        shows(".copy", "Copied")
-        find(".steps summary").click()
-        assert "pullback of Einsum" in find(".steps tbody").text
-        find("textarea").send_keys(" +")
-        assert not find("#answers").get_attribute("data-old")
-        shows("#message", "expected a number")
-        old = find("#answers").get_attribute("data-old")
-        assert old.startswith("The answer to the question before: ")
-        find(".tabs button:last-child").click()
-        shows("pre", "def function")
-        find("textarea").send_keys(" 1")
-        wait.until(lambda _: not find("#answers").get_attribute("data-old"))
-        assert not find("#message").text
-        assert not browser.get_log("browser")
+
+def inaccessible(browser):
+    if not AXE.is_file():
+        return browser.execute_script(UNNAMED)
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    return browser.execute_async_script(SERIOUS)
+
+
+@pytest.mark.slow
+def test_in_a_browser(server, browser):
+    wait = WebDriverWait(browser, 15)
+
+    def find(selector):
+        return browser.find_element(By.CSS_SELECTOR, selector)
+
+    def shows(selector, text):
+        wait.until(lambda _: browser.find_elements(By.CSS_SELECTOR, selector))
+        wait.until(lambda _: text in find(selector).text)
+
+    def write(name, text):
+        find(f"[name={name}]").clear()
+        find(f"[name={name}]").send_keys(text)
+
+    def is_old():
+        return "old" in find("#answers").get_attribute("class").split()
+
+    browser.get(f"http://localhost:{server.server_port}/")
+    shows("dd:nth-of-type(3)", "X.T @")
+    assert find(".formula math").size["height"] > 10
+    assert find("pre").text.startswith("def function(")
+    write("text", "x'*A*x")
+    write("wrt", "x, A")
+    assert is_old()
+    wait.until(lambda _: len(browser.find_elements(By.CSS_SELECTOR, "section")) == 2)
+    shows("dd:nth-of-type(3)", "A @ x + A.T @ x")
+    assert not is_old()
+    Select(find(".backend")).select_by_visible_text("jax")
+    shows("pre", "A @ x")
+    find(".copy").click()
+    shows(".copy", "Copied")
+    find(".copy-latex").click()
+    shows(".copy-latex", "Copied")
+    find(".steps summary").click()
+    assert "pullback of Einsum" in find(".steps tbody").text
+    # A kind from the menu of a variable.
+    Select(find("#variables [data-name=A]")).select_by_value("symmetric matrix")
+    shows("dd:nth-of-type(3)", "2*A @ x")
+    # An error leaves the answer pale, under its question.
+    find("[name=text]").send_keys(" +")
+    shows("#message", "expected a number")
+    old = find("#answers").get_attribute("data-old")
+    assert old == "The answer to the question before: x'*A*x"
+    assert is_old()
+    find("[name=text]").send_keys(" 1")
+    wait.until(lambda _: not is_old())
+    assert not find("#message").text
+    assert not find("#answers").get_attribute("data-old")
+    # Python, and the two other questions.
+    write("text", "np.sum((A @ x - y)**2)")
+    write("wrt", "x")
+    shows("dd:nth-of-type(3)", "A @ x - y")
+    find("[data-task=convexity]").click()
+    shows("section pre", "convex in x")
+    Select(find("[name=example]")).select_by_visible_text("A problem with constraints")
+    shows("section pre", "minimise")
+    find("[data-task=solve]").click()
+    shows("section pre", "multiplier")
+    # By keys alone: a function is written around the cursor.
+    write("text", "x")
+    find("#functions").find_element(By.XPATH, "..").find_element(By.TAG_NAME, "summary").click()
+    button = next(
+        b for b in find("#functions").find_elements(By.TAG_NAME, "button") if b.text == "sum"
+    )
+    browser.execute_script("document.querySelector('[name=text]').select()")
+    button.send_keys(Keys.ENTER)
+    assert find("[name=text]").get_attribute("value") == "sum(x)"
+    write("wrt", "x")
+    shows("dd:nth-of-type(3)", "Ones")
+    for theme in ("light", "dark"):
+        feature = {"name": "prefers-color-scheme", "value": theme}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        assert inaccessible(browser) == []
+    narrow = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 360
+    assert not browser.get_log("browser")

@@ -70,7 +70,7 @@ def value_of(text, declarations=None, domain=None):
 
 def error_of(text, declarations=None):
     with pytest.raises(se.ParseError) as caught:
-        parse(text, declarations)
+        parse(text, declarations, syntax="matrixcalculus")
     return caught.value
 
 

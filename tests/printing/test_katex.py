@@ -1,6 +1,6 @@
 """All LaTeX is rendered by KaTeX, in strict mode and trusting no command.
 
-``.ci/run`` installs KaTeX and says where with KATEX_MODULES; by hand, ``npm ci`` in ``.ci/katex``
+``.ci/run`` installs KaTeX and says where with NODE_MODULES; by hand, ``npm ci`` in ``.ci/node``
 does. Without either the test is skipped.
 """
 
@@ -24,13 +24,13 @@ import sympy_einsum as se
 import sympy_einsum.numpy as snp
 from sympy_einsum import testing
 
-KATEX = Path(__file__).parents[2] / ".ci" / "katex"
-MODULES = Path(os.environ.get("KATEX_MODULES", KATEX / "node_modules"))
+KATEX = Path(__file__).parents[2] / ".ci" / "node"
+MODULES = Path(os.environ.get("NODE_MODULES", KATEX / "node_modules"))
 # Where the place is given, KaTeX has to be there.
 needs_katex = pytest.mark.skipif(
-    "KATEX_MODULES" not in os.environ
+    "NODE_MODULES" not in os.environ
     and not (shutil.which("node") and (MODULES / "katex").is_dir()),
-    reason="KaTeX isn't installed; see .ci/katex",
+    reason="KaTeX isn't installed; see .ci/node",
 )
 NOTATIONS = ("auto", "matrix", "index", "einsum", "star")
 
@@ -42,7 +42,7 @@ def refused(formulas):
         input=json.dumps([{"name": name, "latex": latex} for name, latex in formulas]),
         capture_output=True,
         encoding="utf-8",
-        env={**os.environ, "KATEX_MODULES": str(MODULES)},
+        env={**os.environ, "NODE_MODULES": str(MODULES)},
     )
     assert process.returncode in (0, 1), process.stderr
     assert process.stdout.splitlines()[-1].startswith(f"{len(formulas)} formulas")

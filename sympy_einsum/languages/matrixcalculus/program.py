@@ -44,6 +44,18 @@ _ELSEWHERE = {
 _ARGUMENTS = ("no argument, its size is inferred", "one argument", "two arguments")
 
 
+def variable_names(root: SyntaxNode) -> list[str]:
+    """Return the names of undeclared variables in order of appearance."""
+    found: dict[str, None] = {}
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        pending += children_of(node)[::-1]
+        if node.kind == "variable" and node.name not in ("pi", *FUNCTIONS):
+            found[node.name] = None
+    return list(found)
+
+
 @dataclass
 class Interpreter:
     """Hold the variables, lengths and types of a text, and build its expression."""

@@ -1,11 +1,11 @@
 // Renders every formula of a JSON list of {name, latex} on standard input, prints each one that
-// KaTeX refuses, and exits with 1 if there was one. KATEX_MODULES is the node_modules directory
+// KaTeX refuses, and exits with 1 if there was one. NODE_MODULES is the node_modules directory
 // that holds katex, by default the one next to this file.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-const modules = process.env.KATEX_MODULES ?? join(import.meta.dirname, "node_modules");
+const modules = process.env.NODE_MODULES ?? join(import.meta.dirname, "node_modules");
 const katex = createRequire(join(modules, "any.js"))("katex");
 
 // What an untrusted command is shown in: KaTeX doesn't throw for it.
