@@ -319,8 +319,8 @@ def variable_kinds(text: str, syntax: str = "auto") -> dict[str, str]:
     """Return the kinds that the names of the variables of a text suggest, in the languages where
     names do that; raises ParseError for a text that isn't in the language.
 
-    >>> variable_kinds("norm2(A*x - b)"), variable_kinds("np.sum(x**2)"), variable_kinds("A^i_j")
-    ({'A': 'matrix', 'x': 'vector', 'b': 'scalar'}, {'x': 'vector'}, {})
+    >>> [variable_kinds(text) for text in ("A*x - b", "np.sum(x**2)", "fun f x = x")]
+    [{'A': 'matrix', 'x': 'vector', 'b': 'scalar'}, {'x': 'vector'}, {}]
     """
     names_in = _NAMED.get(checked_syntax(text, syntax))
     return {} if names_in is None else {name: kind_by_name(name) for name in names_in(text)}
