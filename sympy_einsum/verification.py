@@ -31,7 +31,7 @@ from .expressions import (
     shape_of,
 )
 from .operations import add, diag, multiply, unroll
-from .rules import entry_of, normal_form, stabilise
+from .rules import entry_of, normal_form, reassociated, stabilise
 
 # An argument of a compiled function.
 Argument: TypeAlias = np.ndarray | float
@@ -343,7 +343,13 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
     # A derivative may be in a numerically stable form, which a formula of a textbook isn't.
     if _are_identical(left, right) or _are_identical(*stabilise([left, right])[0]):
         return True
-    return False if not is_large and _clearly_differ(a, b) else None
+    if not is_large and _clearly_differ(a, b):
+        return False
+    one, other = reassociated([left, right])
+    if one is other:
+        return True
+    forms = reassociated([normal_form(one), normal_form(other)])
+    return True if forms != [left, right] and _are_identical(*forms) else None
 
 
 def _clearly_differ(a: Operand, b: Operand) -> bool:

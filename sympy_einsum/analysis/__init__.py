@@ -2,6 +2,13 @@
 with what is inlined, and the cost of evaluation."""
 
 from .alternating_factors import joined_labels as joined_labels, sides_of as sides_of
+from .canonical_products import (
+    Code as Code,
+    Labelled as Labelled,
+    Labels as Labels,
+    canonical_product as canonical_product,
+    with_labels as with_labels,
+)
 from .cost_model import (
     SPECIAL as SPECIAL,
     cost as cost,

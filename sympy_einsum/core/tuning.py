@@ -378,6 +378,8 @@ LEAST_LENGTH_OF_LOOPS = 4
 MAX_DIFFERENT_LENGTHS = 6
 # Terms of a scalar that is brought to one denominator.
 MAX_FRACTIONS = 32
+# Factors of all products that are written without brackets: a few seconds.
+MAX_INLINED_FACTORS = 4000
 
 # --- languages and programs -----------------------------------------------------------------------
 

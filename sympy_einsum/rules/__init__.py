@@ -1,5 +1,6 @@
 """The normal form and its rules."""
 
+from .association import reassociated as reassociated
 from .blocks import Blocks as Blocks
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
 from .diagonals import by_diagonals as by_diagonals

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sympy import Integer
 
+from ..analysis import Code, Labels, canonical_product, with_labels
 from ..core import UnsupportedError
 from ..expressions import (
     Operand,
@@ -19,9 +20,8 @@ from ..expressions import (
 )
 from ..operations import tensordot
 from ..rules import tidy
-from .canonical_products import Code, canonical_product, with_labels
 from .gaussians import Gaussian, as_law
-from .monomials import Labels, Monomial, Monomials
+from .monomials import Monomial, Monomials
 from .orientation import with_symbol
 from .wick import Factors, SeveralVariablesError, expected
 
@@ -205,7 +205,7 @@ def _added(
         counts[key] = counts.get(key, 0) + number
     values = []
     for codes, number in counts.items():
-        factors = with_labels(codes, labels, monomials)
+        factors = with_labels(codes, labels, lambda n: monomials.new_labels([n])[0])
         values.append(monomials.total([(Integer(number), ()), *factors], labels))
     shape = [monomials.lengths[label] for label in labels]
     total = total_of(values) if values else Zeros(*shape)

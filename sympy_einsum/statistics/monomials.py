@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import sympy
 from sympy import Expr, Integer, Pow, Rational, S, log
 
-from ..analysis import is_positive
+from ..analysis import Labelled, Labels, is_positive
 from ..core import UnsupportedError, tuning
 from ..expressions import (
     Delta,
@@ -36,10 +36,6 @@ from ..expressions import (
     total_of,
 )
 from .gaussians import Law
-
-Labels = tuple[int, ...]
-# A tensor and the labels of its axes.
-Labelled = tuple[Operand, Labels]
 
 
 class LinearPart(NamedTuple):

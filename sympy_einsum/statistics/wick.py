@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from sympy import Expr, Integer, Rational, S, cos, exp, pi
 
+from ..analysis import Labelled, Labels
 from ..core import UnsupportedError, tuning
 from ..expressions import (
     EXP,
@@ -37,7 +38,7 @@ from ..expressions import (
     slot,
     total_of,
 )
-from .monomials import AffineForm, Exponent, Labelled, Labels, Monomial, Monomials
+from .monomials import AffineForm, Exponent, Monomial, Monomials
 
 # A product of tensors with labelled axes.
 Factors = tuple[Labelled, ...]

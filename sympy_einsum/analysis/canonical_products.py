@@ -1,17 +1,26 @@
-"""Canonical forms of products, so that pairings that give equal terms are counted instead of added.
+"""Canonical forms of products with many factors, or with many equal ones.
 
-Products of expressions are canonical up to a number of equal operands that pairings soon exceed:
-the trace of (QS)^4 for symmetric Q and S arises in 48 orders.
+Products of expressions are canonical up to a number of equal operands that pairings of Gaussian
+variables soon exceed: the trace of (QS)^4 for symmetric Q and S arises in 48 orders. They are
+written without brackets up to a number of operands that a chain of matrices soon exceeds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from sympy import Expr
 
 from ..core import sort_key, tuning
 from ..expressions import Operand, TensorExpr, TensorSymbol, shape_of
-from .monomials import Labelled, Labels, Monomials
+from .properties import is_symmetric
 
+Labels = tuple[int, ...]
+# An operand with a label for each of its axes.
+Labelled = tuple[Operand, Labels]
+# What is left of a part: the numbers of its labels so far, its factors, and those next to numbered
+# ones.
+State = tuple[dict[int, int], frozenset[int], frozenset[int]]
 # The operands of a connected part in canonical order, with numbers for labels.
 Code = tuple[tuple[Labels, Operand], ...]
 
@@ -36,8 +45,10 @@ def canonical_product(factors: Sequence[Labelled], output: Labels) -> tuple[Code
     return tuple(sorted(codes, key=lambda code: [(labels, ranks[o]) for labels, o in code]))
 
 
-def with_labels(codes: Sequence[Code], output: Labels, monomials: Monomials) -> list[Labelled]:
-    """Return the factors of a canonical product with labels again."""
+def with_labels(
+    codes: Sequence[Code], output: Labels, new_label: Callable[[Expr], int]
+) -> list[Labelled]:
+    """Return the factors of a canonical product with labels again, new ones for given lengths."""
     outer = tuple(dict.fromkeys(output))
     factors = []
     for code in codes:
@@ -45,7 +56,7 @@ def with_labels(codes: Sequence[Code], output: Labels, monomials: Monomials) -> 
         for labels, operand in code:
             for number, length in zip(labels, shape_of(operand), strict=True):
                 if number not in label_of:
-                    (label_of[number],) = monomials.new_labels([length])
+                    label_of[number] = new_label(length)
             factors.append((operand, tuple([label_of[number] for number in labels])))
     return factors
 
@@ -73,15 +84,19 @@ def _code(part: list[Labelled], outer: dict[int, int], ranks: dict[Operand, int]
     if len(part) == 1 and len(part[0][1]) < 2:
         ((operand, labels),) = part
         return ((tuple([outer.get(label, len(outer)) for label in labels]), operand),)
+    holders: dict[int, set[int]] = {}
+    for k, (_, labels) in enumerate(part):
+        for label in labels:
+            if label not in outer:
+                holders.setdefault(label, set()).add(k)
     code: list[tuple[Labels, Operand]] = []
-    states: list[tuple[dict[int, int], tuple[int, ...]]] = [(outer, tuple(range(len(part))))]
+    states: list[State] = [(outer, frozenset(range(len(part))), frozenset())]
     while states[0][1]:
         best: tuple[Labels, int] | None = None
-        following: dict[object, tuple[dict[int, int], tuple[int, ...]]] = {}
+        following: dict[object, State] = {}
         chosen: Operand = None
-        for numbers, left in states:
-            inner = [k for k in left if any(i in numbers and i not in outer for i in part[k][1])]
-            for k in inner or left:
+        for numbers, left, reached in states:
+            for k in sorted(reached or left):
                 operand, labels = part[k]
                 for axes in _symmetries(operand):
                     extended = numbers
@@ -96,8 +111,9 @@ def _code(part: list[Labelled], outer: dict[int, int], ranks: dict[Operand, int]
                         best, chosen = entry, operand
                         following = {}
                     if entry == best and len(following) < tuning.MAX_CODE_STATES:
-                        rest = tuple([other for other in left if other != k])
-                        following[frozenset(extended.items()), rest] = (extended, rest)
+                        rest = left - {k}
+                        near = reached.union(*[holders.get(i, ()) for i in labels]) & rest
+                        following[tuple(extended), rest] = (extended, rest, near)
         assert best is not None
         code.append((best[0], chosen))
         states = list(following.values())
@@ -107,7 +123,7 @@ def _code(part: list[Labelled], outer: dict[int, int], ranks: dict[Operand, int]
 def _symmetries(operand: Operand) -> Sequence[Labels]:
     """Return the orders of axes that leave an operand what it is."""
     order = operand.order if isinstance(operand, TensorExpr) else 0
-    if order == 2 and operand.is_symmetric:
+    if order == 2 and is_symmetric(operand):
         return ((0, 1), (1, 0))
     if isinstance(operand, TensorSymbol) and operand.generators:
         return operand.permutations
