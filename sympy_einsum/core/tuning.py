@@ -472,6 +472,10 @@ MAX_DAMPING = 1e20
 LEAST_DIAGONAL = 1e-8
 MIN_RATIO = 1e-4
 FLAT_STEP = 1e-13
+# Systems by which a step within bounds is found, and the diagonal, relative to the largest, that
+# holds entries.
+MAX_BOUNDED_SYSTEMS = 10
+HELD_DIAGONAL = 1e15
 # Entries from which a Jacobian may be a sparse matrix, where few of them may differ from 0.
 MIN_SPARSE_JACOBIAN = 10**5
 # Entries of the Jacobian of a residual, up to which sums of squares are solved by it.
@@ -479,10 +483,7 @@ MAX_JACOBIAN = 10**7
 # Iterations of a method, and of the interior-point method.
 MAX_SOLVER_ITERATIONS = 10_000
 MAX_BARRIER_ITERATIONS = 1000
-# Evaluations of a fit with bounds by trust regions, and entries of the Jacobian, which is
-# decomposed for each. Measured for nonnegative factorizations of 40 by 30: 10,000 of them, in 11 s,
-# don't end where L-BFGS-B is after 0.03 s.
-MAX_BOUNDED_FITS = 100
+# Entries of the Jacobian of a residual up to which squares within bounds are fitted by it.
 MAX_BOUNDED_JACOBIAN = 10**5
 # Iterations of Newton's method that polish the end of another, and the part of the tolerance at
 # which they end.

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import UnsupportedError, optimize, sparse_algebra, tuning
 from .functions import Instance, Kink, Unbounded
-from .newton import Outcome, minimize_by_model, squares_model
+from .newton import Outcome, hessian_model, minimize_by_model, squares_model
 
 # Calls after each iteration, with the vector.
 Recorder = Callable[[np.ndarray], None]
@@ -33,7 +33,7 @@ def names_for(instance: Instance) -> list[str]:
     bounded = instance.bounds.are_some
     is_small = size <= tuning.MAX_DENSE_HESSIAN
     entries = instance.residual_size * size
-    is_dense = bounded or not instance.has_sparse_jacobian
+    is_dense = not instance.has_sparse_jacobian
     most = tuning.MAX_BOUNDED_JACOBIAN if bounded else tuning.MAX_JACOBIAN
     has_jacobian = entries <= most or not is_dense
     if functions.residual is not None and not instance.general and has_jacobian:
@@ -44,11 +44,10 @@ def names_for(instance: Instance) -> list[str]:
         return ["linprog"]
     if instance.general:
         return ["SLSQP"] * is_small + ["augmented-lagrangian", "trust-constr"]
-    if bounded:
-        return ["L-BFGS-B", "trust-constr"]
-    if is_small:
+    if is_small and not bounded:
         return ["trust-exact", "BFGS"]
-    return ["newton"] * instance.has_sparse_hessian + ["L-BFGS-B", "trust-krylov"]
+    last = "trust-constr" if bounded else "trust-krylov"
+    return ["newton"] * (is_small or instance.has_sparse_hessian) + ["L-BFGS-B", last]
 
 
 def checked_name(name: object, instance: Instance) -> list[str]:
@@ -316,42 +315,32 @@ def _solve_bounded_squares(
 
 
 def _fit(instance: Instance, start: np.ndarray, tolerance: float, record: Recorder) -> Outcome:
-    """Minimise the squares of a residual by the Levenberg–Marquardt method, or, for bounds or
-    fewer equations than unknowns, by one of trust regions."""
-    bounds = instance.bounds
-    if instance.has_sparse_jacobian and not bounds.are_some:
-        model = squares_model(instance)
-        damping = tuning.FIRST_DAMPING
+    """Minimise the squares of a residual by the Levenberg–Marquardt method: within bounds or by a
+    sparse Jacobian by ours; for fewer equations than unknowns by trust regions."""
+    if instance.has_sparse_jacobian or instance.bounds.are_some:
+        model, damping = squares_model(instance), tuning.FIRST_DAMPING
         return minimize_by_model(instance, start, tolerance, record, model, damping)
-    loose = ~bounds.fixed
 
-    def whole(part: np.ndarray) -> np.ndarray:
-        vector = start.copy()
-        vector[loose] = part
-        return vector
+    def rows(vector: np.ndarray) -> np.ndarray:
+        record(vector)
+        return instance.residual(vector)[1]
 
-    def rows(part: np.ndarray) -> np.ndarray:
-        record(whole(part))
-        return instance.residual(whole(part))[1][:, loose]
-
-    is_tall = instance.residual_size >= len(start)
     found = optimize.least_squares(
-        lambda part: instance.residual(whole(part))[0],
-        start[loose],
+        lambda vector: instance.residual(vector)[0],
+        start,
         rows,
-        (bounds.lower[loose], bounds.upper[loose]),
-        method="lm" if is_tall and not bounds.are_some else "trf",
+        method="lm" if instance.residual_size >= len(start) else "trf",
         **dict.fromkeys(("ftol", "xtol", "gtol"), _least(tolerance)),
-        max_nfev=tuning.MAX_BOUNDED_FITS if bounds.are_some else tuning.MAX_SOLVER_ITERATIONS,
+        max_nfev=tuning.MAX_SOLVER_ITERATIONS,
     )
-    return Outcome(whole(found.x), bool(found.success), str(found.message))
+    return Outcome(found.x, bool(found.success), str(found.message))
 
 
 def _by_newton(
     instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
 ) -> Outcome:
-    """Minimise by Newton's method with the structured Hessian."""
-    return minimize_by_model(instance, start, tolerance, record, instance.structured_hessian, 0.0)
+    """Minimise by Newton's method."""
+    return minimize_by_model(instance, start, tolerance, record, hessian_model(instance), 0.0)
 
 
 def _least(tolerance: float) -> float:
@@ -422,7 +411,7 @@ METHODS = {
     "TNC": Method(_by_minimize("TNC", gtol=1), bounds=True),
     "Nelder-Mead": Method(_by_minimize("Nelder-Mead", xatol=1, fatol=1e-4), bounds=True),
     "Powell": Method(_by_minimize("Powell", xtol=1, ftol=1e-4), bounds=True),
-    "newton": Method(_by_newton),
+    "newton": Method(_by_newton, bounds=True),
     "BFGS": Method(_by_minimize("BFGS", gtol=1)),
     "CG": Method(_by_minimize("CG", gtol=1)),
     "Newton-CG": Method(_by_minimize("Newton-CG", second=True, xtol=1)),

@@ -5,16 +5,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..compiler import BlockArray
-from ..core import tuning
-from .functions import Instance, Kink
+from ..core import lapack, tuning
+from .functions import Bounds, Instance, Kink
 
-# Returns the matrix of a quadratic model of the objective.
-Model = Callable[[np.ndarray], BlockArray]
+
+class Matrix(Protocol):
+    """The matrix of a quadratic model of the objective."""
+
+    def diagonal(self) -> np.ndarray: ...
+
+    def matvec(self, v: np.ndarray) -> np.ndarray: ...
+
+    def plus_diagonal(self, d: np.ndarray) -> Matrix: ...
+
+    def solve(self, b: np.ndarray) -> np.ndarray: ...
+
+
+# Returns the matrix at a vector.
+Model = Callable[[np.ndarray], Matrix]
+
+
+class _DenseMatrix:
+    """A matrix of few unknowns, which has to be positive definite for a solution."""
+
+    def __init__(self, matrix: np.ndarray):
+        self.matrix = matrix
+
+    def diagonal(self) -> np.ndarray:
+        return self.matrix.diagonal()
+
+    def matvec(self, v: np.ndarray) -> np.ndarray:
+        return np.asarray(self.matrix @ v)
+
+    def plus_diagonal(self, d: np.ndarray) -> _DenseMatrix:
+        return _DenseMatrix(self.matrix + np.diag(d))
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        _, found, failed = lapack.dposv(self.matrix, b)
+        if failed:
+            raise np.linalg.LinAlgError("the matrix isn't positive definite")
+        return np.asarray(found)
 
 
 class Outcome(NamedTuple):
@@ -26,10 +61,13 @@ class Outcome(NamedTuple):
 
 
 def squares_model(instance: Instance) -> Model:
-    """Return the model of a sum of squares, 2 J'J, by the residual's sparse Jacobian."""
+    """Return the model of a sum of squares, 2 J'J, by the residual's Jacobian."""
     ends, shapes = instance.packing.ends, instance.packing.shapes
 
-    def model(vector: np.ndarray) -> BlockArray:
+    def model(vector: np.ndarray) -> Matrix:
+        if not instance.has_sparse_jacobian:
+            _, matrix = instance.residual(vector)
+            return _DenseMatrix(2 * matrix.T @ matrix)
         rows = instance.sparse_jacobian(vector)
         parts = [rows[:, a:b] for a, b in pairwise(ends)]
         # Products of two matrices in CSR format are the fastest.
@@ -43,6 +81,13 @@ def squares_model(instance: Instance) -> Model:
     return model
 
 
+def hessian_model(instance: Instance) -> Model:
+    """Return the Hessian: of few unknowns as a matrix, else with the structure of its blocks."""
+    if instance.packing.size > tuning.MAX_DENSE_HESSIAN:
+        return instance.structured_hessian
+    return lambda vector: _DenseMatrix(instance.hessian(vector))
+
+
 def minimize_by_model(
     instance: Instance,
     start: np.ndarray,
@@ -51,20 +96,25 @@ def minimize_by_model(
     model: Model,
     damping: float,
 ) -> Outcome:
-    """Minimise quadratic models of the objective, one after the other, damped by a multiple of
-    their diagonals as far as it takes for steps that lower the objective as these predict.
+    """Minimise quadratic models of the objective within the bounds, one after the other, damped by
+    a multiple of their diagonals as far as it takes for steps that lower the objective as these
+    predict.
 
     References
     ==========
 
     H. B. Nielsen, "Damping parameter in Marquardt's method", 1999.
+    D. P. Bertsekas, "Projected Newton methods for optimization problems with simple constraints",
+    SIAM Journal on Control and Optimization 20(2), 1982.
     """
-    vector = start
+    bounds = instance.bounds
+    vector = bounds.inside(start)
     value, slopes = instance.both(vector)
+    error = _error(bounds, vector, slopes)
     growth = 2.0
     for _ in range(tuning.MAX_SOLVER_ITERATIONS):
-        if np.abs(slopes).max() <= tolerance:
-            return Outcome(vector, True, "the gradient is zero")
+        if error <= tolerance:
+            return Outcome(vector, True, "the gradient is zero, or points out of the bounds")
         matrix = model(vector)
         scale = np.abs(matrix.diagonal())
         if not np.isfinite(scale).all():
@@ -73,30 +123,64 @@ def minimize_by_model(
         while True:
             if damping > tuning.MAX_DAMPING:
                 return Outcome(vector, False, "no step lowers the objective")
-            step = _step(matrix, damping * scale, slopes)
+            step = _step(matrix, damping * scale, slopes, bounds, vector)
             if step is None:
-                damping, growth = max(damping * growth, tuning.MIN_DAMPING), 2 * growth
+                damping, growth = max(damping * growth, tuning.FIRST_DAMPING), 2 * growth
                 continue
             predicted = -(slopes @ step) - step @ matrix.matvec(step) / 2
-            found, changed = instance.both(vector + step)
+            trial = _moved(bounds, vector, step)
+            found, changed = instance.both(trial)
+            new_error = _error(bounds, trial, changed)
             is_flat = abs(predicted) <= tuning.FLAT_STEP * abs(value)
-            if is_flat and not np.abs(changed).max() < np.abs(slopes).max():
+            if is_flat and not new_error < error:
                 return Outcome(vector, True, "the objective doesn't change any more")
             ratio = 1.0 if is_flat else (value - found) / predicted
             if ratio > tuning.MIN_RATIO and predicted > 0:
                 break
-            damping, growth = max(damping * growth, tuning.MIN_DAMPING), 2 * growth
-        vector, value, slopes = vector + step, found, changed
+            damping, growth = max(damping * growth, tuning.FIRST_DAMPING), 2 * growth
+        vector, value, slopes, error = trial, found, changed, new_error
         record(vector)
-        damping *= max(1 / 3, 1 - (2 * ratio - 1) ** 3)
+        # Nielsen's factor is at least a third, which takes many steps at the end.
+        damping *= max(0.2, 1 - (2 * ratio - 1) ** 3)
         damping, growth = damping if damping > tuning.MIN_DAMPING else 0.0, 2.0
     return Outcome(vector, False, "too many iterations")
 
 
-def _step(matrix: BlockArray, added: np.ndarray, slopes: np.ndarray) -> np.ndarray | None:
-    """Return the step to the optimum of a damped model; None where it isn't a minimum."""
-    try:
-        step = (matrix.plus_diagonal(added) if added.any() else matrix).solve(-slopes)
-    except np.linalg.LinAlgError:
-        return None
+def _error(bounds: Bounds, vector: np.ndarray, slopes: np.ndarray) -> float:
+    """Return how far the gradient is from pointing out of the bounds."""
+    return float(np.abs(bounds.inside(vector - slopes) - vector).max())
+
+
+def _moved(bounds: Bounds, vector: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Return the end of a step, exactly on the bounds that it leads to."""
+    found = np.where(step <= bounds.lower - vector, bounds.lower, vector + step)
+    return np.where(step >= bounds.upper - vector, bounds.upper, found)
+
+
+def _step(
+    matrix: Matrix, added: np.ndarray, slopes: np.ndarray, bounds: Bounds, vector: np.ndarray
+) -> np.ndarray | None:
+    """Return the step to the optimum of a damped model within the bounds, as far as a few systems
+    find it; None where it isn't a minimum."""
+    low, high = bounds.lower - vector, bounds.upper - vector
+    held = ((low >= 0) & (slopes > 0)) | ((high <= 0) & (slopes < 0))
+    step = np.zeros(len(slopes))
+    for _ in range(tuning.MAX_BOUNDED_SYSTEMS):
+        # So large a diagonal holds entries whatever the structure of the matrix.
+        weights = np.where(
+            held, tuning.HELD_DIAGONAL * (1 + np.abs(matrix.diagonal()).max()), added
+        )
+        right = -slopes - matrix.matvec(step) if held.any() else -slopes
+        try:
+            found = (matrix.plus_diagonal(weights) if weights.any() else matrix).solve(
+                np.where(held, 0, right)
+            )
+        except np.linalg.LinAlgError:
+            return None
+        crosses = ~held & ((found < low) | (found > high))
+        step = np.where(held, step, np.clip(found, low, high))
+        if not crosses.any():
+            break
+        held |= crosses
+        step = np.where(held, step, 0)
     return step if np.isfinite(step).all() and slopes @ step < 0 else None

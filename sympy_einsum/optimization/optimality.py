@@ -114,9 +114,11 @@ def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.nda
     if len(vector) + len(instance.equations) > tuning.MAX_DENSE_HESSIAN:
         return vector
     best = conditions_at(instance, vector, tuning.NEAR_ACTIVE).residual
+    # What rounding leaves of slopes grows with the objective.
+    goal = tolerance * tuning.POLISHED * (1 + abs(instance.value(vector)))
     for near in (tuning.NEAR_ACTIVE, tuning.NEAR_ACTIVE**2):
         for _ in range(tuning.MAX_POLISHING_STEPS):
-            if best <= tolerance * tuning.POLISHED:
+            if best <= goal:
                 return vector
             trial = _newton_step(instance, vector, near)
             if trial is None:

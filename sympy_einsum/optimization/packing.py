@@ -9,7 +9,7 @@ from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
-from sympy import Add, Basic, Expr, Mul, S, Symbol
+from sympy import Add, Basic, Expr, Integer, Mul, S, Symbol
 
 from ..calculus import gradient, jacobian
 from ..core import ShapeError, TensorError, UnsupportedError
@@ -92,7 +92,8 @@ def known_lengths(arrays: Arrays, symbols: Collection[Operand]) -> Lengths:
                 origin[length] = f"by axis {axis} of {symbol}"
     for symbol, array in tensors.items():
         for axis, (length, own) in enumerate(zip(shape_of(symbol), array.shape, strict=True)):
-            expected = length.subs(lengths)
+            known = lengths.get(length)
+            expected = length.subs(lengths) if known is None else Integer(known)
             if expected.is_Integer and expected != own:
                 reasons = [f"{s} is {lengths[s]}, {origin[s]}" for s in length.free_symbols]
                 raise ShapeError(

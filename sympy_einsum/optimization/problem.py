@@ -500,10 +500,13 @@ class Problem:
                     + (f": entry {index} is {array[index]}" if index else f", but {array}")
                 )
         instance = Instance(self._functions, packing, arrays, lengths)
-        vector = chosen_start(instance)
-        if begin:
-            given = dict(zip(self.variables, packing.unpack(vector), strict=True))
-            vector = instance.bounds.inside(packing.pack({**given, **begin}))
+        if len(begin) == len(self.variables):
+            vector = packing.pack(begin)
+        else:
+            vector = chosen_start(instance)
+            found = dict(zip(self.variables, packing.unpack(vector), strict=True))
+            vector = packing.pack({**found, **begin}) if begin else vector
+        vector = instance.bounds.inside(vector)
         if not is_start(instance, vector):
             self._refuse_start(packing, arrays, vector, bool(begin))
         return instance, vector

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from time import perf_counter
 from typing import NamedTuple
 
@@ -57,9 +58,12 @@ def is_start(instance: Instance, vector: np.ndarray) -> bool:
 
 def chosen_start(instance: Instance) -> np.ndarray:
     """Return the first start at which everything is finite and the gradient isn't zero."""
-    finite = [vector for vector in starts(instance) if is_start(instance, vector)]
-    moving = (vector for vector in finite if np.any(instance.gradient(vector)))
-    return next(moving, finite[0] if finite else next(starts(instance)))
+    finite = (vector for vector in starts(instance) if is_start(instance, vector))
+    first = next(finite, None)
+    if first is None:
+        return next(starts(instance))
+    moving = (vector for vector in chain([first], finite) if np.any(instance.gradient(vector)))
+    return next(moving, first)
 
 
 class Progress:

@@ -446,7 +446,7 @@ def squares(subject_to=()):
         (se.Problem((A @ x - b) @ (A @ x - b) / 2 + (x.sum() - 1) ** 2, x), "lstsq"),
         (se.Problem((A @ x - b) @ (A @ x - b) / m + 3 * (x**2).sum(), x), "lstsq"),
         (se.Problem(se.exp(A @ x).sum() - (A @ x) @ b, x), "trust-exact"),
-        (se.Problem(se.exp(A @ x).sum() + (A @ x) @ b, x, [x >= -1]), "L-BFGS-B"),
+        (se.Problem(se.exp(A @ x).sum() + (A @ x) @ b, x, [x >= -1]), "newton"),
         (squares([x.sum() <= 1]), "SLSQP"),
         (se.Problem.least_squares(A @ x - b, x), "lstsq"),
         (se.Problem.least_squares(A @ x - b, x, x >= 0), "lsq-linear"),
@@ -464,7 +464,7 @@ def test_the_method_follows_from_what_is_known(problem, method):
     "method",
     [
         *("SLSQP", "trust-constr", "augmented-lagrangian", "COBYLA", "COBYQA", "L-BFGS-B", "TNC"),
-        *("Nelder-Mead", "Powell"),
+        *("Nelder-Mead", "Powell", "newton"),
     ],
 )
 def test_methods_with_bounds(method):

@@ -158,10 +158,28 @@ def test_a_problem_without_an_optimum():
     assert "unbounded" in found.message
 
 
-def test_newton_refuses_bounds():
-    x = se.TensorSymbol("x", n)
-    with pytest.raises(se.UnsupportedError, match="has bounds"):
-        se.Problem((x**4).sum(), x, [x >= 1]).solve({n: 3}, method="newton")
+@pytest.mark.parametrize("length", [1, 2, 40, 900])
+@pytest.mark.parametrize("residuals", [False, True])
+def test_newton_within_bounds(length, residuals, always_sparse):
+    """A chain above an obstacle and below a ceiling; some bounds are equal."""
+    x, low, high = se.tensors("x low high", n)
+    rng = np.random.default_rng(length)
+    lower = rng.normal(size=length)
+    upper = lower + rng.choice([0, 0.1, 1, 1e6], length)
+    limits = [x >= low, x <= high]
+    if residuals:
+        problem = se.Problem.least_squares([3 * (x[1:] - x[:-1]), se.exp(x / 9) - 1], x, limits)
+    else:
+        problem = se.Problem(9 * ((x[1:] - x[:-1]) ** 2).sum() + se.cosh(x).sum(), x, limits)
+    found = problem.solve({low: lower, high: upper}, start={x: np.zeros(length)})
+    assert found.success
+    assert found.method == ("least-squares" if residuals else "newton")
+    assert found.iterations < 25
+    own = found[x]
+    steps = np.diff(own, prepend=own[0], append=own[-1])
+    rest = 2 * (np.exp(own / 9) - 1) * np.exp(own / 9) / 9 if residuals else np.sinh(own)
+    slopes = 18 * (steps[:-1] - steps[1:]) + rest
+    np.testing.assert_allclose(np.clip(own - slopes, lower, upper), own, atol=1e-7)
 
 
 def test_positions_are_whole_numbers():
