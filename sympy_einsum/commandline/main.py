@@ -1,8 +1,4 @@
-"""Run the command line.
-
-Exit status: 0, or 1 if a numerical check failed, or 2 if the input can't be used, with one message
-on stderr.
-"""
+"""Run the command line; the end of its help states the exit status."""
 
 from __future__ import annotations
 
@@ -13,12 +9,15 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
 from ..core import TensorError, tuning
+from .completion import SHELLS, completion
 from .evaluation import as_arrays, evaluate_report, problem_of, read_numbers, solve_problem
 from .reports import CHOICES, ReportRequest, reports
 from .serving import serve
@@ -46,7 +45,18 @@ examples:
 "solve" reads a problem in GENO's language: parameters, variables, min or max, st.
 
 Without a command, "derive" is meant. "python -m sympy_einsum" is the same.
+
+exit status:
+  0    done
+  1    a check against finite differences failed, or a problem wasn't solved
+  2    the input can't be used; one message on standard error says why
+  130  interrupted
+
+Colours are written to a terminal only, and not where NO_COLOR is set.
 """
+# Options of the program itself.
+_OWN = ("-h", "--help", "--version", "--completion")
+_BOLD, _RED = 1, 31
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] not in (*COMMANDS, "-h", "--help"):
+    if words and words[0].partition("=")[0] not in (*COMMANDS, *_OWN):
         words.insert(0, "derive")
     # argparse would take an expression that starts with a minus sign for an option.
     spaced = [f" {w}" if re.match(r"-[^-h]", w) else w for w in words]
@@ -73,13 +83,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return COMMANDS[arguments.command](arguments)
     except TensorError as error:
-        print(f"error: {_for_shells(str(error))}", file=sys.stderr)
+        _print_error(_for_shells(str(error)))
     except RecursionError:
-        print("error: the expression is nested too deeply for SymPy", file=sys.stderr)
+        _print_error("the expression is nested too deeply for SymPy")
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # the reader of the pipe has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return 2
+
+
+def _print_error(message: str) -> None:
+    print(f"{_coloured('error:', _RED, sys.stderr)} {message}", file=sys.stderr)
+
+
+def _coloured(text: str, colour: int, stream: TextIO) -> str:
+    """Return a text in a colour, if the stream is a terminal that shows colours."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return text if plain or not stream.isatty() else f"\033[{colour}m{text}\033[0m"
 
 
 def _for_shells(message: str) -> str:
@@ -97,7 +119,8 @@ def _derive(arguments: argparse.Namespace) -> int:
     elif arguments.dot:
         print("\n".join(report.dot for report in found))
     else:
-        print("\n\n".join(report.as_text() for report in found))
+        label = partial(_coloured, colour=_BOLD, stream=sys.stdout)
+        print("\n\n".join(report.as_text(label) for report in found))
     return 0 if all(report.check is None or report.check["passed"] for report in found) else 1
 
 
@@ -140,7 +163,7 @@ def _as_json(result: Any) -> dict[str, object]:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    serve(arguments.port)
+    serve(arguments.port, arguments.json)
     return 0
 
 
@@ -204,6 +227,14 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser.add_argument("--version", action="version", version=version("sympy_einsum"))
+    parser.add_argument(
+        "--completion",
+        action=_Completion,
+        choices=SHELLS,
+        help='print the script that completes the command line in a shell, for bash: eval "$('
+        'sympy-einsum --completion bash)"',
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     derive = commands.add_parser("derive", help="print derivatives", allow_abbrev=False)
     evaluation = commands.add_parser("eval", help="evaluate on data", allow_abbrev=False)
@@ -222,7 +253,18 @@ def _parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="print JSON")
     solving.set_defaults(expression=None)
     serving.add_argument("--port", type=int, default=8765, help="of this machine (default 8765)")
+    serving.add_argument("--json", action="store_true", help="print the address as JSON")
     return parser
+
+
+class _Completion(argparse.Action):
+    """Print a script and end, as ``--version`` does."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: object, values: Any, *_: object
+    ) -> None:
+        print(completion(parser, values))
+        parser.exit()
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypedDict
 
 from sympy import Basic, Expr, Symbol
@@ -87,8 +87,8 @@ class Report(NamedTuple):
     steps: list[dict[str, str]] | None
     check: Check | None
 
-    def as_text(self) -> str:
-        """Format the report as text."""
+    def as_text(self, label: Callable[[str], str] = str) -> str:
+        """Format the report as text, with its labels as ``label`` shows them."""
         variables = ", ".join(
             f"{name} {_tuple(shape)}" if shape else name for name, shape in self.variables.items()
         )
@@ -103,7 +103,7 @@ class Report(NamedTuple):
         lines += [(s["rule"], f"{s['before']}  ->  {s['after']}") for s in self.steps or ()]
         if self.check is not None:
             lines.append(("check", self.check["message"]))
-        table = "\n".join(f"{label:<10} {value}".rstrip() for label, value in lines)
+        table = "\n".join(f"{label(f'{name:<10}')} {value}".rstrip() for name, value in lines)
         return f"{table}\n\n{self.code.rstrip()}"
 
 

@@ -74,15 +74,17 @@ else:
     _CONTEXT.set_forkserver_preload([__name__])
 
 
-def serve(port: int) -> None:
-    """Serve until interrupted."""
+def serve(port: int, as_json: bool = False) -> None:
+    """Serve until interrupted, at an address that is printed."""
     try:
         server = Server(port)
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         raise TensorError(
             f"can't listen on port {port}: {error}; choose another with --port"
         ) from None
-    print(f"http://127.0.0.1:{server.server_port}/ (Ctrl+C ends it)", flush=True)
+    address = f"http://127.0.0.1:{server.server_port}/"
+    shown = json.dumps({"address": address}) if as_json else f"{address} (Ctrl+C ends it)"
+    print(shown, flush=True)
     with server, suppress(KeyboardInterrupt):
         server.serve_forever()
 
