@@ -56,7 +56,7 @@ Colours are written to a terminal only, and not where NO_COLOR is set.
 """
 # Options of the program itself.
 _OWN = ("-h", "--help", "--version", "--completion")
-_BOLD, _RED = 1, 31
+_BOLD, _RED = "1", "31"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -98,7 +98,7 @@ def _print_error(message: str) -> None:
     print(f"{_coloured('error:', _RED, sys.stderr)} {message}", file=sys.stderr)
 
 
-def _coloured(text: str, colour: int, stream: TextIO) -> str:
+def _coloured(text: str, colour: str, stream: TextIO) -> str:
     """Return a text in a colour, if the stream is a terminal that shows colours."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain or not stream.isatty() else f"\033[{colour}m{text}\033[0m"
