@@ -329,6 +329,28 @@ def test_work_grows_linearly(name, work):
     assert large <= GROWTH * small + CONSTANT, f"{small} calls for {SMALL}, {large} for {LARGE}"
 
 
+LINKS = {
+    "pairs of terms": lambda e: se.sin(e) * e + x,
+    "kinks": lambda e: se.Max(e, 0) * x + e,
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_compiling_with_the_gradient_grows_linearly(name):
+    few, many = (iterate(LINKS[name], x, count).sum() for count in (50, 200))
+    se.gradient(few, x)  # SymPy's caches are filled on first use
+    both = [(f, se.gradient(f, x)) for f in (few, many)]
+    small, large = (calls(lambda fg=fg: se.lambdify([x], fg)) for fg in both)
+    assert large <= GROWTH * small + CONSTANT, f"{small} calls for 50 links, {large} for 200"
+
+
+def test_kinks_inside_of_kinks_are_not_compared():
+    # SymPy's Max compares its arguments, which takes it long where these are maxima.
+    few, many = (iterate(LINKS["kinks"], x, count).sum() for count in (10, 60))
+    se.gradient(few, x)
+    assert calls(lambda: se.gradient(many, x)) < 10_000 * 60
+
+
 COMPILED = {
     **{name: STEPS[name] for name in ("sum", "layer", "scalars between")},
     "scaled square": (lambda e: e * e / 8 + x, None),

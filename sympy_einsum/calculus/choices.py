@@ -8,7 +8,9 @@ left of 0. So it is with the larger of two numbers, and with choices inside of o
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from sympy import Add, Expr, Mul, Piecewise, preorder_traversal
 
@@ -40,64 +42,64 @@ def inline_operands(node: Operand) -> Operand:
     return node if found is None else found
 
 
+class _Inlined(NamedTuple):
+    """A formula whose slots get operands: numbers, tensors, or formulas in their turn."""
+
+    body: Operand
+    operands: Sequence[Operand]
+    chosen: Sequence[Operand | _Inlined]
+    tested: Sequence[int]
+
+
 def _inline(node: Elementwise) -> Elementwise | None:
     """Inline operands into the body of a node; None if none can be."""
-    if not _may_matter(node):
-        return None
-    places: dict[Operand, int] = {}
-    room, inner = tuning.MAX_CHOICE_NODES, tuning.MAX_NESTED_CHOICES
+    room, inner, matters = tuning.MAX_CHOICE_NODES, tuning.MAX_NESTED_CHOICES, False
 
-    def place(tensor: Operand) -> Operand:
-        return slot(places.setdefault(tensor, len(places)))
-
-    def written(tensor: Operand, times: int) -> Operand:
-        """Return a number, an inlined formula or a slot for a tensor with that number of uses."""
-        nonlocal room, inner
+    def choose(tensor: Operand, times: int) -> Operand | _Inlined:
+        """Return a number, a formula to inline or the tensor itself for one with that number of
+        uses."""
+        nonlocal room, inner, matters
         value = fill_value(tensor)
         if is_literal(value):
             return value
+        if times > room:
+            return tensor
         formula = _formula(tensor)
         parts = list(islice(preorder_traversal(formula[0]), room + 1)) if formula else []
         choices = sum(map(is_choice, parts)) if tensor is not node else 0
         if formula is None or times * len(parts) > room or choices > (inner if times == 1 else 0):
-            return place(tensor)
+            return tensor
         room -= times * len(parts)
         inner -= choices
         body, operands = formula
+        matters = matters or body.has(Piecewise) or may_be_infinite(body)
         uses = Counter(part.place for part in parts if isinstance(part, Slot))
-        values: dict[Operand, Operand] = {
-            slot(k): written(o, times * uses[k]) for k, o in enumerate(operands)
-        }
+        chosen = [choose(operand, times * uses[k]) for k, operand in enumerate(operands)]
         tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
-        tests = {own: place(operands[own.place]) for own in tested if has_choice(values[own])}
-        return _with_slots_replaced(body, values, values | tests)
+        return _Inlined(body, operands, chosen, [own.place for own in tested])
 
-    body = written(node, 1)
+    places: dict[Operand, int] = {}
+
+    def write(own: Operand | _Inlined) -> Operand:
+        if not isinstance(own, _Inlined):
+            return own if is_literal(own) else slot(places.setdefault(own, len(places)))
+        values: dict[Operand, Operand] = {
+            slot(k): write(operand) for k, operand in enumerate(own.chosen)
+        }
+        nested = [k for k in own.tested if has_choice(values[slot(k)])]
+        tests: dict[Operand, Operand] = {slot(k): write(own.operands[k]) for k in nested}
+        return _with_slots_replaced(own.body, values, values | tests)
+
+    found = choose(node, 1)
+    # SymPy takes long to compare maxima of maxima.
+    if not matters:
+        return None
+    body = write(found)
     if body.is_number or body in (slot(0), node.body):
         return None
     if not (body.has(Piecewise) or may_be_infinite(body)):
         return None
     return Elementwise._intern(tuple(places), (body,), node.shape)
-
-
-def _may_matter(node: Elementwise) -> bool:
-    """Tell whether an operand that could be inlined has a Piecewise or may be infinite: inlining
-    maxima in maxima takes SymPy long, for nothing."""
-    room = tuning.MAX_CHOICE_NODES
-    # With how many choices may still be written below.
-    pending: list[tuple[Operand, int]] = [(node, tuning.MAX_NESTED_CHOICES + 1)]
-    while pending and room > 0:
-        tensor, inner = pending.pop()
-        formula = _formula(tensor)
-        if formula is None:
-            continue
-        body, operands = formula
-        if body.has(Piecewise) or may_be_infinite(body):
-            return True
-        room -= 1 + len(operands)
-        inner -= has_choice(body)
-        pending += [(operand, inner) for operand in operands if inner > 0]
-    return bool(pending)
 
 
 def _with_slots_replaced(

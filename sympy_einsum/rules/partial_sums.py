@@ -8,7 +8,7 @@ derivative: T steps would take T^2 additions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations, islice
@@ -37,10 +37,15 @@ Terms: TypeAlias = dict[Operand, Number]
 
 
 class _Part(NamedTuple):
-    """Multiples of sums, and what is left of another one without them."""
+    """Multiples of sums, the terms that they have, and what another sum keeps of these."""
 
     multiples: Sequence[tuple[Number, Operand]]
+    cores: Collection[Operand]
     left: Terms
+
+    def saved(self) -> int:
+        """Return by how many terms a sum gets shorter."""
+        return len(self.cores) - len(self.left) - len(self.multiples)
 
 
 def with_partial_sums(exprs: Sequence[Operand]) -> Sequence[Operand]:
@@ -97,21 +102,49 @@ def parts_of_sums(sums: Sequence[Operand]) -> dict[Operand, list[tuple[Expr, Ope
     parts = _KnownSums(terms)
     found: dict[Operand, list[tuple[Expr, Operand]]] = {}
     for total in sorted(sums, key=lambda own: len(terms[own])):
-        rest = terms[total]
+        rest = _Remainder(terms[total], parts.candidates(terms[total]), terms)
         multiples: list[tuple[Number, Operand]] = []
         while True:
-            near = parts.near(rest)
-            part = parts.best(rest, near)
+            part = parts.best(rest)
             # Matrices are seen to be symmetric by their own terms.
             if part is None or (isinstance(total, TensorAdd) and is_symmetric(total)):
                 break
             multiples += part.multiples
-            rest = part.left
+            rest.subtract(part)
         if multiples:
-            multiples += [(number, core) for core, number in rest.items()]
+            multiples += [(number, core) for core, number in rest.terms.items()]
             found[total] = [(_as_expr(number), core) for number, core in multiples]
         parts.add(total)
     return found
+
+
+class _Remainder:
+    """What is left of a sum of which parts are taken, one after the other.
+
+    A part costs time for its own terms: a gradient may be a sum of thousands of terms in pairs.
+    """
+
+    def __init__(self, terms: Terms, candidates: Iterator[Operand], parts: Mapping[Operand, Terms]):
+        self.terms = dict(terms)
+        self.fractions = sum(not isinstance(number, int) for number in terms.values())
+        self._candidates = candidates
+        self._parts = parts
+        self._near: list[Operand] = []
+
+    def near(self) -> Sequence[Operand]:
+        """Return the longest sums of which all terms are terms of this one."""
+        # Terms are only taken away: what isn't a part now won't be one later.
+        candidates = chain(self._near, self._candidates)
+        inside = (own for own in candidates if self._parts[own].keys() <= self.terms.keys())
+        self._near = [*islice(inside, tuning.MAX_TRIED_SUMS)]
+        return self._near
+
+    def subtract(self, part: _Part) -> None:
+        """Take away multiples of other sums."""
+        for core in part.cores:
+            self.fractions -= not isinstance(self.terms.pop(core), int)
+        self.terms.update(part.left)
+        self.fractions += sum(not isinstance(number, int) for number in part.left.values())
 
 
 class _KnownSums:
@@ -132,30 +165,34 @@ class _KnownSums:
             rarest = min(variable, key=self.counts.__getitem__)
             self.known.setdefault(rarest, []).append(total)
 
-    def near(self, rest: Terms) -> list[Operand]:
-        """Find the longest sums of which all terms are terms of another one."""
+    def candidates(self, terms: Terms) -> Iterator[Operand]:
+        """Yield sums that may be parts of one with some terms, the longest first."""
         known, most = self.known, tuning.MAX_TRIED_SUMS
-        near = [total for core in rest if core in known for total in known[core][-most:]]
-        near.sort(key=lambda total: -len(self.terms[total]))
-        return [*islice((own for own in near if self.terms[own].keys() <= rest.keys()), most)]
+        near = [total for core in terms if core in known for total in known[core][-most:]]
+        return iter(sorted(near, key=lambda total: -len(self.terms[total])))
 
-    def best(self, rest: Terms, near: Sequence[Operand]) -> _Part | None:
+    def best(self, rest: _Remainder) -> _Part | None:
         """Find the multiple of a sum, or those of two, that leave the fewest terms, if they save
         additions."""
+        near = rest.near()
         tried = [part for total in near if (part := self._without(rest, total))]
         # A step adds few terms to values before.
-        few = tuning.MAX_ADDED_TERMS
-        if not any(len(part.left) <= few for part in tried):
+        most = len(rest.terms) - tuning.MAX_ADDED_TERMS
+
+        def is_enough(part: _Part) -> bool:
+            return len(part.cores) - len(part.left) >= most
+
+        if not any(map(is_enough, tried)):
             for part in self._without_pairs(rest, near):
                 tried.append(part)
-                if len(part.left) <= few:
+                if is_enough(part):
                     break
-        return min(tried, key=lambda part: len(part.left) + len(part.multiples), default=None)
+        return max(tried, key=_Part.saved, default=None)
 
-    def _without_pairs(self, rest: Terms, near: Sequence[Operand]) -> Iterator[_Part]:
+    def _without_pairs(self, rest: _Remainder, near: Sequence[Operand]) -> Iterator[_Part]:
         """Yield what is left of a sum without multiples of two others."""
         for pair in combinations(near, 2):
-            for factors in self._solutions(rest, pair):
+            for factors in self._solutions(rest.terms, pair):
                 part = self._without_multiples(rest, factors, pair)
                 if part is not None:
                     yield part
@@ -173,25 +210,26 @@ class _KnownSums:
             if all(factors):
                 yield factors
 
-    def _without(self, rest: Terms, total: Operand) -> _Part | None:
+    def _without(self, rest: _Remainder, total: Operand) -> _Part | None:
         """Subtract from a sum as much of another one as is in all of its terms; None where it
         doesn't pay."""
         part = self.terms[total]
-        ratios = [_ratio(rest[core], number) for core, number in part.items()]
+        ratios = [_ratio(rest.terms[core], number) for core, number in part.items()]
         factor = self._rounded(min(ratios, key=_size))
         if any(ratio * factor < 0 for ratio in ratios):
             return None
         return self._without_multiples(rest, [factor], [total])
 
     def _without_multiples(
-        self, rest: Terms, factors: Sequence[Number], totals: Sequence[Operand]
+        self, remainder: _Remainder, factors: Sequence[Number], totals: Sequence[Operand]
     ) -> _Part | None:
         """Subtract multiples of sums from another one; None where it doesn't pay, much would
         cancel, or integers would become fractions."""
         parts = [self.terms[total] for total in totals]
         numbers = chain(factors, *[part.values() for part in parts])
-        if _are_whole(rest.values()) and not _are_whole(numbers):
+        if not remainder.fractions and not all(isinstance(number, int) for number in numbers):
             return None
+        rest = remainder.terms
         left: Terms = {}
         largest: Number = 0
         cores = dict.fromkeys(chain(*parts))
@@ -216,8 +254,7 @@ class _KnownSums:
             return None
         if combination_cost([*left.values(), *factors]) >= combination_cost(before):
             return None
-        others = {core: own for core, own in rest.items() if core not in cores}
-        return _Part([*zip(factors, totals, strict=True)], {**others, **left})
+        return _Part([*zip(factors, totals, strict=True)], cores, left)
 
     def _rounded(self, number: Number) -> Number:
         """Return a number, or the 1, -1 or factor before it that it is but for rounding."""
@@ -248,10 +285,6 @@ class _TwoEquations:
         (a, b), (c, d) = self.rows
         e, f = self.right
         return _ratio(e * d - b * f, self.determinant), _ratio(a * f - e * c, self.determinant)
-
-
-def _are_whole(numbers: Iterable[Number]) -> bool:
-    return all(isinstance(number, int) for number in numbers)
 
 
 def _split(term: Operand) -> tuple[Operand, Number]:
