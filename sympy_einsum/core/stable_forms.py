@@ -84,8 +84,14 @@ STABLE_NAMES = DeferredTable(
         Max(0, _U) * step(_U, S.Half): Max(0, _U),
     }
 )
+
+
+def _log_exprel(x: Expr) -> Expr:
+    """log((exp(x) - 1) / x), without overflow."""
+    return x / 2 + log_sinhc(x / 2)
+
+
 # Textbook forms whose derivatives overflow, cancel or divide 0 by 0.
-_LOG_EXPREL = _U / 2 + log_sinhc(_U / 2)
 DERIVATIVE_NAMES = DeferredTable(
     lambda: {
         1 / (exp(_U) - 1): bose(_U),
@@ -99,14 +105,14 @@ DERIVATIVE_NAMES = DeferredTable(
         (exp(_U) - 1) / _U: exprel(_U),
         (1 - exp(_U)) / _U: -exprel(_U),
         (exp(_U) - _U - 1) / _U**2: exprel(_U) - exprel(_U, 1),
-        log(exprel(_U)): _LOG_EXPREL,
-        _U / (exp(_U) - 1): exp(-_LOG_EXPREL),
-        _U / (1 - exp(_U)): -exp(-_LOG_EXPREL),
-        _U * bose(_U): exp(-_LOG_EXPREL),
+        log(exprel(_U)): _log_exprel(_U),
+        _U / (exp(_U) - 1): exp(-_log_exprel(_U)),
+        _U / (1 - exp(_U)): -exp(-_log_exprel(_U)),
+        _U * bose(_U): exp(-_log_exprel(_U)),
         1 / (exp(_U) - 1) - 1 / _U: (langevin(_U / 2) - 1) / 2,
         bose(_U) - 1 / _U: (langevin(_U / 2) - 1) / 2,
-        exp(_U) * bose(exp(_U)): exp(-exp(_U) / 2 - log_sinhc(exp(_U) / 2)),
-        exp(-_U) * softplus(_U): exp(-softplus(_U) / 2 - log_sinhc(softplus(_U) / 2)),
+        exp(_U) * bose(exp(_U)): exp(-_log_exprel(exp(_U))),
+        exp(-_U) * softplus(_U): exp(-_log_exprel(softplus(_U))),
         coth(_U) - 1 / _U: langevin(_U),
         1 / tanh(_U) - 1 / _U: langevin(_U),
         sinh(_U) / _U: sinhc(_U),
@@ -119,7 +125,7 @@ DERIVATIVE_NAMES = DeferredTable(
         _U / sin(_U): 1 / sinc(_U),
         (1 - cos(_U)) / _U**2: sinc(_U / 2) ** 2 / 2,
         (1 - cos(_U)) / _U: sinc(_U / 2) * sin(_U / 2),
-        log(1 + _U) / _U: exp(-log(1 + _U) / 2 - log_sinhc(log(1 + _U) / 2)),
+        log(1 + _U) / _U: exp(-_log_exprel(log(1 + _U))),
         asinh(_U) / _U: exp(-log_sinhc(asinh(_U))),
         asin(_U) / _U: 1 / sinc(asin(_U)),
         atan(_U) / _U: 1 / (sqrt(1 + _U**2) * sinc(atan(_U))),
@@ -135,7 +141,7 @@ DERIVATIVE_NAMES = DeferredTable(
         log(_U * ndtr(_U) + exp(-(_U**2) / 2) / sqrt(2 * pi)): (
             log_ndtr(_U) + log(-erfcx_rate(-_U / sqrt(2)) / sqrt(2))
         ),
-        log(softplus(_U)): _U - softplus(_U) / 2 - log_sinhc(softplus(_U) / 2),
+        log(softplus(_U)): _U - _log_exprel(softplus(_U)),
     }
 )
 # Differences that cancel. The last three stay as they are: the printers have code for them.
