@@ -308,6 +308,17 @@ def test_parts_load_when_they_are_used():
     assert _output(code) == "[] False"
 
 
+def test_code_for_numpy_loads_nothing_of_other_backends():
+    code = (
+        "import sys, sympy_einsum as se\n"
+        "x = se.TensorSymbol('x', (3,))\n"
+        "se.lambdify([x], se.gradient(se.sigmoid(x).sum(), x))([1.0, 2.0, 3.0])\n"
+        "others = ('loop_nests', 'kernel_calls', 'stock_code', 'emit.c_', 'importlib.metadata')\n"
+        "print([name for name in sys.modules if any(other in name for other in others)])"
+    )
+    assert _output(code) == "[]"
+
+
 def test_an_import_loads_little():
     code = (
         "import sys, sympy, numpy\n"

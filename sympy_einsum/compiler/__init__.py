@@ -11,4 +11,3 @@ from .functions import (
 )
 from .program import Arguments as Arguments, Request as Request
 from .sparse_matrices import dense_blocks as dense_blocks
-from .stock_code import prepared as prepared, stock_code as stock_code

@@ -22,6 +22,7 @@ from ..core import (
     TensorError,
     UnsupportedError,
     collector_paused,
+    deferred,
     postorder,
     tuning,
 )
@@ -32,10 +33,13 @@ from .emit.printer import indented
 from .emit.writer import Body
 from .ir.code import name, quote, subscript
 from .ir.plans import Cost, Plan, plan_cost
-from .kernel_calls import Kernels
 from .program import Compilation, Request
 from .runtime.argument_checks import check_shapes
 from .semirings.backends import positions_in
+
+_kernels = deferred("compiler.kernel_calls", "Kernels")
+_compressed = deferred("compiler.compressed_arrays", "CompressedArray")
+_block_array = deferred("compiler.block_arrays", "BlockArray")
 
 # The import line that isn't executed: the namespace has NumPy already.
 IMPORT_NUMPY = "import numpy as np"
@@ -52,9 +56,8 @@ CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 
 def _called(program: Compilation) -> dict[str, object]:
     """Return the functions that generated code calls besides its library's."""
-    own = {"compressed": program.request.structured, "sparse": program.sparse_matrices}
-    own["block_array"] = program.request.in_blocks
-    return {**CHECKING, **own}
+    own = {"compressed": _compressed, "block_array": _block_array}
+    return {**CHECKING, **own, "sparse": program.sparse_matrices}
 
 
 class CompiledFunction(Protocol):
@@ -191,7 +194,7 @@ def _calling(
         _exec([compile(text, path, "exec")], namespace, program.backend)
 
     backends = program.backend.by_type
-    kernels = Kernels(
+    kernels = _kernels(
         kernel,
         {kind: partial(kernel_module, backend(), kernel) for kind, backend in backends.items()},
         run,
@@ -503,7 +506,7 @@ def _has_integers(program: Compilation, values: Sequence[object]) -> bool:
     integers = [*positions_in(program.exprs), *dict.fromkeys([node.exponent for node in powers])]
     if not integers:
         return True
-    request = program.request._replace(exprs=integers, semiring=None, structured=None, sparse=None)
+    request = program.request._replace(exprs=integers, semiring=None, structured=False, sparse=None)
     if program.backend.is_compiled:
         request = request._replace(backend="numpy")
     try:

@@ -8,18 +8,18 @@ from collections.abc import Callable, Iterable, Mapping
 from sympy import Basic, Symbol
 
 from ..contraction_order import Optimizer
-from ..core import TensorError, UnsupportedError, as_flag, with_hints
+from ..core import TensorError, UnsupportedError, as_flag, deferred, with_hints
 from ..expressions import Operand, as_operand
 from .backends import BACKENDS
-from .block_arrays import BlockArray
 from .calls import ByArguments, Compiled, CompiledFunction
-from .compressed_arrays import CompressedArray
-from .emit.c_functions import c_text, reserved_names
 from .emit.modules import SourceModule
 from .emit.signature import plain_names
 from .program import Arguments, Compilation, Request, backend_class
 from .runtime.argument_checks import check_shapes, checked_array, checked_integer
 from .semirings.algebras import semiring_of
+
+_c_text = deferred("compiler.emit.c_functions", "c_text")
+_reserved_in_c = deferred("compiler.emit.c_functions", "reserved_names")
 
 
 @with_hints
@@ -138,18 +138,17 @@ def lambdify(
 
     [W] M. Wenig, P. Rump, M. Blacher, J. Giesen, "The Syntax and Semantics of einsum", 2025.
     """
-    wanted = CompressedArray if as_flag(structured, "structured") else None
-    if wanted and semiring is not None:
+    structured = as_flag(structured, "structured")
+    if structured and semiring is not None:
         raise UnsupportedError(
             f"structured=True isn't there in semiring {semiring_of(semiring).name!r}; leave it out"
         )
     variables = _variables_of(sparse, args)
-    if variables is not None and (wanted or semiring is not None):
-        other = "structured=True" if wanted else f"semiring {semiring_of(semiring).name!r}"
+    if variables is not None and (structured or semiring is not None):
+        other = "structured=True" if structured else f"semiring {semiring_of(semiring).name!r}"
         raise UnsupportedError(f"sparse doesn't go with {other}; leave one of them out")
     request = Request(
-        *(args, exprs, backend, check, cse, optimize, semiring, functions, wanted),
-        *(BlockArray if wanted else None, variables),
+        *(args, exprs, backend, check, cse, optimize, semiring, functions, structured, variables)
     )
     by_arguments = isinstance(backend, str) and backend == "auto"
     return ByArguments(request) if by_arguments else Compiled(request).function
@@ -210,12 +209,13 @@ def c_function(request: Request, name: str) -> str:
     TensorError : the name is no identifier, or an expression has a free symbol that is no argument
     UnsupportedError : a function isn't one of C99's, or something has no helper functions in C
     """
-    reserved = reserved_names()
+    reserved = _reserved_in_c()
     _check_name(name, reserved)
     program = Compilation(request._replace(backend="numba"), [name, *reserved])
     if program.backend.is_complex:
         raise UnsupportedError("C code computes with real numbers: take language='python'")
-    return c_text(program.signature, program.plan(), program.bounds, name)
+    text: str = _c_text(program.signature, program.plan(), program.bounds, name)
+    return text
 
 
 def checking_text() -> str:

@@ -73,10 +73,7 @@ class Request(NamedTuple):
     optimize: Optimizer = "auto"
     semiring: object = None
     functions: Mapping[str, Callable[..., Any]] | None = None
-    # Makes a result of a core, its pattern and the shape.
-    structured: Callable[..., object] | None = None
-    # Makes a matrix of blocks, with the shapes that rows and columns stand for.
-    in_blocks: Callable[..., object] | None = None
+    structured: bool = False
     # The variables whose axes may be the columns of sparse matrices, where these are wanted.
     sparse: tuple[Operand, ...] | None = None
 

@@ -12,8 +12,8 @@ from sympy.printing.codeprinter import CodePrinter
 from ..core import UnsupportedError, deferred
 from ..expressions import TensorExpr
 
-_prepared = deferred("compiler", "prepared")
-_stock_code = deferred("compiler", "stock_code")
+_prepared = deferred("compiler.stock_code", "prepared")
+_stock_code = deferred("compiler.stock_code", "stock_code")
 _indexed = deferred("convert", "to_indexed")
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Expr
 
-from ...core import UnsupportedError
+from ...core import UnsupportedError, deferred
 from ...expressions import shape_of
 from ..ir.code import (
     Code,
@@ -25,9 +25,10 @@ from ..ir.code import (
     raise_if,
 )
 from ..ir.plans import Plan
-from ..passes.loop_nests import Kernel
 from .printer import printed
 from .signature import Signature, size_code
+
+_kernel = deferred("compiler.passes.loop_nests", "Kernel")
 
 
 class KernelText(NamedTuple):
@@ -83,7 +84,7 @@ class KernelText(NamedTuple):
 def kernel_text(signature: Signature, plan: Plan, bounds: Collection[Expr]) -> KernelText:
     """Return the kernel for a plan; ``bounds`` are the lengths that mustn't be negative."""
     backend = signature.backend
-    kernel = Kernel(plan, signature.names, backend, partial(size_code, backend=backend))
+    kernel = _kernel(plan, signature.names, backend, partial(size_code, backend=backend))
     statements, results = kernel.statements()
     if backend.functions.used:
         function = next(iter(backend.functions.used))
