@@ -27,6 +27,7 @@ from .expressions import (
     TensorSymbol,
     Zeros,
     as_operand,
+    evaluated,
     is_tensor,
     shape_of,
 )
@@ -328,7 +329,7 @@ def equal(a: TensorLike, b: TensorLike) -> bool | None:
     >>> se.equal((A @ B).T, B.T @ A.T), se.equal(A @ B, B @ A)
     (True, False)
     """
-    a, b = as_operand(a), as_operand(b)
+    a, b = evaluated([as_operand(a), as_operand(b)])
     if not same_shape(shape_of(a), shape_of(b)):
         return False
     if S.Zero in shape_of(a):

@@ -147,6 +147,9 @@ SAMPLES = {
         se.solution(lambda z: z + z**3 - t * x, start=x).sum(), t
     ),
     "adjoint of steps": se.gradient(LAST.sum() + (VALUES**2).sum(), X),
+    "unevaluated derivative": sympy.Derivative(x @ A @ x * y, x),
+    "unevaluated integral": sympy.Integral(u * t * X, (u, 0, t)),
+    "unevaluated sum": sympy.Sum(se.exp(i * x), (i, 0, 2)),
     "gradient": se.gradient(se.exp(x @ A @ x), x),
     "hessian": se.hessian(snp.sum(snp.log(1 + snp.exp(X @ v))), v),
     "scalar function of a trace": sympy.exp(A.trace()),

@@ -19,7 +19,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
-from sympy import Dummy, Eq, Expr, Function, Piecewise, S, Symbol, symbols
+from sympy import Dummy, Eq, Expr, Function, Integral, Piecewise, S, Symbol, symbols
 
 import sympy_einsum as se
 from sympy_einsum.calculus.linear_actions import CARRIERS
@@ -57,9 +57,11 @@ LETTERS: dict[str, Any] = {
     "m": _m,
     "n": _n,
     "p": symbols("p", integer=True),
+    "u": symbols("u"),
     "f": Function("f"),
     "phi": se.unknown("phi", se.TensorSymbol("z", _m)),
     "Eq": Eq,
+    "Integral": Integral,
     "Piecewise": Piecewise,
 }
 TABLES: dict[str, Mapping[type, tuple[Rule, ...]]] = {

@@ -58,6 +58,7 @@ from ..expressions import (
     TensorLike,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unknown,
     View,
     Zeros,
@@ -362,7 +363,7 @@ RANGES: NodeTable[Row] = NodeTable(
         ),
         **dict.fromkeys((LogDet, LogDetStack, Inv, InvStack, PseudoInverse, RFactor), _unknown),
         **dict.fromkeys((Adj, AdjStack, DeterminantDerivative, DirectionalFunction), _unknown),
-        **dict.fromkeys((Scan, Solution, Unknown), _unknown),
+        **dict.fromkeys((Scan, Solution, Unevaluated, Unknown), _unknown),
     },
 )
 

@@ -15,6 +15,7 @@ from .operators import (
     hessian as hessian,
     is_part_of_symbol as is_part_of_symbol,
     jacobian as jacobian,
+    unevaluated as unevaluated,
 )
 from .solutions import (
     minimizer as minimizer,

@@ -50,6 +50,7 @@ from ..expressions import (
     Unknown,
     as_operand,
     contract,
+    derivative_of,
     free_leaves,
     order_of,
     shape_of,
@@ -217,6 +218,17 @@ def diff(
     if layout == "wrt-first":
         result = wrt_first(result, order_of(y), [order_of(v) for v in names])
     return (result, Trace(steps, derivations)) if trace else result
+
+
+def unevaluated(y: TensorLike, *variables: Operand | int) -> Operand:
+    """Return the derivative as a node, which ``doit`` evaluates: what SymPy's ``Derivative`` makes
+    of tensors. By entries, by parts and of unknown functions it is the derivative itself."""
+    names = _expand_counts(variables)
+    y = as_function(y, names)
+    symbols = all(isinstance(v, (TensorSymbol, Symbol, Unknown)) for v in names)
+    if not names:
+        return y
+    return derivative_of(y, names) if symbols and not isinstance(y, Unknown) else diff(y, *names)
 
 
 # Functions and their derivatives are differentiated by as if they were symbols.

@@ -84,6 +84,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unknown,
     Zeros,
     apply_body,
@@ -147,6 +148,15 @@ def _unknown_terms(node: Unknown) -> Iterator[Term]:
     axes = range(node.order)
     lower = range(node.order, node.order + order_of(node.argument))
     yield Term(0, (node.at(node.argument, node.degree + 1),), ((*axes, *lower),), axes, lower)
+
+
+def _unevaluated_terms(node: Unevaluated, active: Callable[[Operand], bool]) -> Iterator[Term]:
+    """The derivative of the body, under the sign; the body at a bound [Leibniz's rule]."""
+    axes = range(node.order)
+    for k, operand in enumerate(node.operands):
+        if active(operand):
+            lower = range(node.order, node.order + order_of(operand))
+            yield Term(k, (node.partial(k),), ((*axes, *lower),), axes, lower)
 
 
 def _logsumexp_terms(node: LogSumExp) -> Iterator[Term]:
@@ -496,6 +506,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         Einsum: _einsum_terms,
         TensorAdd: _sum_terms,
         Elementwise: _elementwise_terms,
+        Unevaluated: _unevaluated_terms,
         **{kind: _unary(rule) for kind, rule in UNARY_RULES.items()},
     },
     refused={

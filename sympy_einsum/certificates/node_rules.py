@@ -67,6 +67,7 @@ from ..expressions import (
     TensorAdd,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unit,
     Unknown,
     View,
@@ -486,6 +487,7 @@ CURVATURES: NodeTable[Row] = NodeTable(
         **dict.fromkeys((DetStack, DetSigns, LogDetStack, Inv, InvStack, Adj, AdjStack), _none),
         **dict.fromkeys((DeterminantDerivative, DirectionalFunction, PseudoInverse), _none),
         **dict.fromkeys((EigenValues, EigenVectors, SingularValues, LeftVectors), _none),
-        **dict.fromkeys((RightVectors, QFactor, RFactor, Cholesky, Scan, Solution, Unknown), _none),
+        **dict.fromkeys((RightVectors, QFactor, RFactor, Cholesky), _none),
+        **dict.fromkeys((Scan, Solution, Unevaluated, Unknown), _none),
     },
 )

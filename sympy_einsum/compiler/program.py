@@ -28,6 +28,7 @@ from ..expressions import (
     TensorSymbol,
     Unknown,
     as_operand,
+    evaluated,
     free_leaves,
     holds_complex,
     shape_of,
@@ -116,6 +117,7 @@ class Compilation:
         # Tensors of which only some factors are computed, and whose positions are checked.
         self._placed: list[Expr] = []
         self.layout = self._layout(request.exprs, exprs)
+        exprs = evaluated(exprs)
         if stand_ins:
             exprs = substitute_all(exprs, stand_ins)
         if any(map(holds_complex, exprs)):

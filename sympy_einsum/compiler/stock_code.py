@@ -31,6 +31,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     determinants_in,
+    evaluated,
     outermost,
     shape_of,
     stock_children,
@@ -349,6 +350,7 @@ def stock_code(node: Expr, printer: CodePrinter, *args: object) -> str:
     if lengths:
         names = {**lengths, **names}
         _check_lengths(node, known.union(lengths))
+    (node,) = evaluated([node])
     if any(isinstance(own, Binder) for own in postorder([node])):
         raise UnsupportedError(
             "sympy.lambdify writes one expression, which has no loops; use sympy_einsum.lambdify, "

@@ -29,6 +29,7 @@ from sympy import (
 
 from ..core import NodeTable, ShapeError, transform
 from ..expressions import (
+    UNEVALUATED_REMEDY,
     Adj,
     Cofactors,
     Constant,
@@ -60,6 +61,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unknown,
     Zeros,
     order_of,
@@ -283,6 +285,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
     refused={
         StackFunction: "lambdify gives its numbers",
         Solution: "Newton's method is for numbers; lambdify gives them",
+        Unevaluated: UNEVALUATED_REMEDY,
         **dict.fromkeys([Picked, Ranking], "the order of symbols isn't known; use lambdify"),
     },
 )

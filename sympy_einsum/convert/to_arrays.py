@@ -33,6 +33,7 @@ from sympy.tensor.array.expressions import (
 
 from ..core import NodeTable, Shape, UnsupportedError, postorder
 from ..expressions import (
+    UNEVALUATED_REMEDY,
     Constant,
     Einsum,
     LeviCivita,
@@ -43,6 +44,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unit,
     Zeros,
     order_of,
@@ -221,4 +223,5 @@ TO_ARRAY: NodeTable[Callable[..., Basic]] = NodeTable(
         TensorAdd: lambda node, converted: ArrayAdd(*converted.below(node)),
         Reshape: lambda node, converted: _reshaped(converted[node.operands[0]], node.shape),
     },
+    refused={Unevaluated: UNEVALUATED_REMEDY},
 )

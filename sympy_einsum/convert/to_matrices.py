@@ -26,6 +26,7 @@ from sympy.matrices.expressions.matexpr import MatrixExpr
 
 from ..core import HADAMARD_FIRST, PRODUCTS_FIRST, Network, NodeTable, UnsupportedError, postorder
 from ..expressions import (
+    UNEVALUATED_REMEDY,
     Constant,
     Einsum,
     LeviCivita,
@@ -35,6 +36,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unit,
     Zeros,
     order_of,
@@ -279,4 +281,5 @@ TO_MATRIX: NodeTable[Callable[..., Basic]] = NodeTable(
         TensorAdd: lambda node, converted: MatAdd(*converted.below(node)),
         Reshape: _kronecker_matrix,
     },
+    refused={Unevaluated: UNEVALUATED_REMEDY},
 )

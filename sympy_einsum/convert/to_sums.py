@@ -34,6 +34,7 @@ from ..core import (
     tuning,
 )
 from ..expressions import (
+    UNEVALUATED_REMEDY,
     AxesFunction,
     Constant,
     Einsum,
@@ -53,6 +54,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unknown,
     Zeros,
     order_of,
@@ -320,4 +322,5 @@ TO_ENTRIES: NodeTable[Callable[..., EntryFormula]] = NodeTable(
         MatrixFunction: _matrix_function_plan,
         **dict.fromkeys([AxesFunction, RunningFunction, Reshape, Scan, Solution, Unknown], _refuse),
     },
+    refused={Unevaluated: UNEVALUATED_REMEDY},
 )

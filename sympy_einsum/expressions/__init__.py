@@ -204,4 +204,13 @@ from .sums import (
     varying_axes as varying_axes,
 )
 from .triangles import Triangle as Triangle
+from .unevaluated import (
+    STOCK_OPERATORS as STOCK_OPERATORS,
+    UNEVALUATED_REMEDY as UNEVALUATED_REMEDY,
+    BoundScalar as BoundScalar,
+    Unevaluated as Unevaluated,
+    derivative_of as derivative_of,
+    evaluated as evaluated,
+    over_symbol as over_symbol,
+)
 from .unknowns import Unknown as Unknown, fill_in as fill_in, unknown as unknown

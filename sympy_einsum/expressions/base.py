@@ -260,7 +260,7 @@ class TensorExpr(Methods):
         if not any(issubclass(kind, _APPLIED) for kind in kinds_in(self)):
             return set()
         nodes = postorder([self])
-        found: set[Any] = {e for e in nodes if isinstance(e, _APPLIED) and e is not self}
+        found: set[Any] = {e for e in nodes if issubclass(type(e), _APPLIED) and e is not self}
         return {e for e in found if not any(isinstance(s, Node) for s in e.free_symbols)}
 
     def _leaves(self) -> frozenset[Basic]:

@@ -99,10 +99,10 @@ def kinds_in(root: Basic) -> frozenset[type]:
         if is_memoised(node):
             found[node] = node._kinds
             continue
-        types = {type(node)}
+        types = {type(node), node.__class__}
         if isinstance(node, Node):
             lengths = {*node.shape, *data_expressions(node.data)}
-            inside = {type(part) for part in postorder(lengths)}
+            inside = set[type]().union(*map(kinds_in, lengths))
             types |= {kind for kind in inside if not getattr(kind, "is_bound", False)}
         kinds = frozenset(types.union(*{found[child] for child in children(node)}))
         found[node] = same.setdefault(kinds, kinds)

@@ -30,6 +30,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unit,
     Unknown,
     View,
@@ -219,6 +220,6 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
             [TensorSymbol, Zeros, Constant, LeviCivita, Unit, Selection, Fourier], _unchanged_entry
         ),
         **dict.fromkeys([MatrixFunction, AxesFunction, RunningFunction], _unchanged_entry),
-        **dict.fromkeys([OneHot, Reshape, Scan, Solution, Unknown], _unchanged_entry),
+        **dict.fromkeys([OneHot, Reshape, Scan, Solution, Unevaluated, Unknown], _unchanged_entry),
     },
 )

@@ -14,8 +14,9 @@ Kinds of forms and their data:
   ``min`` (indices, each with its lowest and highest position, which may be indices)
 * superscripts: ``transpose``, ``power`` (of a matrix), ``hadamard_power``, ``norm`` (squared)
 * functions: ``field`` (curl, divergence or laplacian), ``unknown`` (name, order of the derivative,
-  whether of a scalar), ``call`` and ``diag`` (name, subscript), ``logdet``, ``applied`` (a scalar
-  expression whose slots are the parts)
+  whether of a scalar), ``unevaluated`` (the name of SymPy's class, how many of the parts are
+  variables, those of a derivative with counts), ``call`` and ``diag`` (name, subscript),
+  ``logdet``, ``applied`` (a scalar expression whose slots are the parts)
 * indices: ``entry``, ``delta`` and ``ordered``, which is 1 where the indices don't decrease
   (indices), ``slice`` (the items in the brackets), ``triangle`` (offset, whether it is lower)
 * index strings: ``wenig`` and ``star`` (the indices of the parts, of the result)
@@ -46,6 +47,7 @@ _LEVELS = {
     "min": PRODUCT,
     "logdet": PRODUCT,
     "field": PRODUCT,
+    "unevaluated": PRODUCT,
     "kron": HADAMARD,
     "cross": HADAMARD,
     "star": HADAMARD,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from sympy import ImmutableDenseMatrix, Mul, S, Symbol
+from sympy import Expr, ImmutableDenseMatrix, Mul, S, Symbol
 
 from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter, tuning
 from ..expressions import (
@@ -34,6 +34,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unit,
     Unknown,
     View,
@@ -134,6 +135,19 @@ def _running_form(notation: Notation, node: RunningFunction) -> Form:
 def _unknown_form(notation: Notation, node: Unknown) -> Form:
     data = (node.name, node.degree, node.is_of_scalar)
     return Form("unknown", [notation.of(node.argument)], data, node.order)
+
+
+def _unevaluated_form(notation: Notation, node: Unevaluated) -> Form:
+    """Show it as SymPy does; a derivative elsewhere than at its variables with what replaces
+    them."""
+    variables, limits = node.variables, node.limits
+    counts: tuple[tuple[int, Expr], ...] = ()
+    values = limits[0][1:]
+    if node.kind == "Derivative":
+        counts = tuple([(variables.index(variable), count) for variable, count in limits])
+        values = () if node.given == variables else node.given
+    parts = [notation.whole(part) for part in (node.expr, *variables, *values)]
+    return Form("unevaluated", parts, (node.kind, len(variables), counts), node.order)
 
 
 def _reshape_form(notation: Notation, node: Reshape) -> Form:
@@ -334,6 +348,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Reshape: _reshape_form,
         Scan: scan_form,
         Solution: solution_form,
+        Unevaluated: _unevaluated_form,
         Unknown: _unknown_form,
     },
 )

@@ -43,6 +43,7 @@ from ..expressions import (
     TensorExpr,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unit,
     Unknown,
     View,
@@ -186,6 +187,31 @@ def _unknown_text(node: Unknown, below: Texts, form: CodeForm) -> Text:
     return form.call(words.get(node.degree, f"grad({node.name}, {node.degree})"), inside)
 
 
+def _unevaluated_text(node: Unevaluated, below: Texts, form: CodeForm) -> Text:
+    if not form.operators:
+        return Text(flat_repr(node, form.exact))
+    variables, limits = node.variables, []
+    for variable, *others in node.limits:
+        name = str(variable) if isinstance(variable, Symbol) else _written(variable, form)
+        if others in ([], [1]) and node.kind != "Sum":
+            limits.append(name)
+        else:
+            limits.append(f"({', '.join([name, *[_written(o, form) for o in others]])})")
+    text = form.call(node.kind, _body_text(node, node.expr, form), *limits)
+    if node.kind != "Derivative" or node.given == variables:
+        return text
+    points = zip(variables, node.given, strict=True)
+    pairs = [f"({_written(old, form)}, {_written(new, form)})" for old, new in points if old != new]
+    return Text(f"{text.shown}.subs([{', '.join(pairs)}])")
+
+
+def _written(expr: Operand, form: CodeForm) -> str:
+    """Return the text of an expression that need not be an operand."""
+    for own in postorder([expr], lambda n: () if n in form.texts else children(n)):
+        _write(own, form)
+    return form.texts[expr].shown if expr in form.texts else form.stock(expr).shown
+
+
 def _reshape_text(node: Reshape, below: Texts, form: CodeForm) -> Text:
     operand = below[node.operands[0]].within(ATOM)
     return Text(f"{operand}.reshape({form.lengths(node.shape)})")
@@ -201,9 +227,7 @@ def _body_text(node: Binder, expr: Operand, form: CodeForm) -> str:
         text = _with_assignments(expr, form, "b" * (node.level + 1)).shown
         form.texts, form.sums, form.replaced = outside
         return text
-    for own in postorder([expr], lambda n: () if n in form.texts else children(n)):
-        _write(own, form)
-    return form.texts[expr].shown if expr in form.texts else form.stock(expr).shown
+    return _written(expr, form)
 
 
 def _solution_text(node: Solution, below: Texts, form: CodeForm) -> Text:
@@ -441,6 +465,7 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         Reshape: _reshape_text,
         Scan: _scan_text,
         Solution: _solution_text,
+        Unevaluated: _unevaluated_text,
         Unknown: _unknown_text,
     },
 )

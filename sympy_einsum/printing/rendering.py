@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from sympy import Basic, Dummy, Expr, ImmutableDenseMatrix, Integer, exp, sympify
+from sympy import (
+    Basic,
+    Derivative,
+    Dummy,
+    Expr,
+    ImmutableDenseMatrix,
+    Integer,
+    Subs,
+    Tuple,
+    exp,
+    sympify,
+)
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
 from ..core import FLOAT_DIGITS, is_long, postorder, step
-from ..expressions import as_number, indicator_condition, slot, stock_children
+from ..expressions import STOCK_OPERATORS, as_number, indicator_condition, slot, stock_children
 from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
 from .slices import Cut, Range
 
@@ -36,6 +47,11 @@ class PrintedAtom(Dummy):
     def precedence(self) -> int:
         """The precedence by which SymPy's printers place brackets."""
         return PRECEDENCES[self.level]
+
+    @property
+    def free_symbols(self) -> set[Basic]:
+        """Several, so that derivatives are shown as partial ones."""
+        return {self, Dummy()}
 
     def _latex(self, printer: Printer, exp: str | None = None) -> object:
         return self.shown if exp is None else f"{self.shown}^{{{exp}}}"
@@ -305,6 +321,20 @@ class Renderer(Generic[Shown]):
             return self.row([*[self.tokens["gradient"]] * degree, word, inside])
         nabla = self.raised(self.tokens["nabla"], self.expression(Integer(degree)))
         return self.row([nabla, word, inside])
+
+    def _unevaluated(self, form: Form) -> Shown:
+        kind, count, counts = form.data
+        function, *others = map(self._atom, form.parts)
+        variables, values = others[:count], others[count:]
+        # Not by SymPy's constructors, to which atoms are independent of each other.
+        if not counts:
+            shown = Basic.__new__(STOCK_OPERATORS[kind], function, Tuple(*others))
+        else:
+            own = [Tuple(variables[k], number) for k, number in counts]
+            shown = Basic.__new__(Derivative, function, *own)
+        if counts and values:
+            shown = Basic.__new__(Subs, shown, Tuple(*variables), Tuple(*values))
+        return self.printer._print(shown)
 
     def _logdet(self, form: Form) -> Shown:
         inside = self.bracketed(self.render(form.parts[0]))

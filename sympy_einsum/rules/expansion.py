@@ -143,8 +143,8 @@ def symbols_outside(node: TensorExpr) -> Operand:
 
 def over(kind: type[Expr], tensor: Operand, *limits: Any) -> Operand:
     """Return the integral, sum or product, entry by entry, of a tensor over ordinary symbols that
-    stand, or can be taken, outside of it; ``sympy.Integral``, ``Sum`` and ``Product`` of a tensor
-    with axes are this.
+    stand, or can be taken, outside of it; ``sympy.Product`` of a tensor with axes is this, and
+    ``doit`` of ``Integral`` and ``Sum``.
 
     Raises
     ======
@@ -154,14 +154,14 @@ def over(kind: type[Expr], tensor: Operand, *limits: Any) -> Operand:
     Examples
     ========
 
-    >>> from sympy import Sum, integrate
+    >>> from sympy import integrate, product
     >>> from sympy.abc import t
     >>> import sympy_einsum as se
     >>> x = se.TensorSymbol("x", 3)
     >>> integrate(t * x, (t, 0, 2))
     2*x
-    >>> Sum(t * x, (t, 0, 3))
-    6*x
+    >>> product(t * x, (t, 1, 3))
+    6*x**3
     """
     variables = frozenset(part[0] if isinstance(part, (tuple, Tuple)) else part for part in limits)
     parts = _Expansion(variables, whole=False).parts(tensor)

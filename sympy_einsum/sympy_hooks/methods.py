@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..calculus import Options, Trace
 
 _diff = deferred("calculus", "diff")
+_unevaluated = deferred("calculus", "unevaluated")
 _entries = deferred("convert", "as_explicit")
 
 
@@ -323,7 +324,7 @@ class Methods(Operators, AlgebraHooks):
     ) -> Operand | tuple[Operand, Trace]:
         """Return the derivative with respect to some variables, of shape self.shape + the
         variables' shapes; a number after a variable says how often. Options are those of
-        ``sympy_einsum.diff``; ``evaluate`` is SymPy's, and means nothing here.
+        ``sympy_einsum.diff``; without ``evaluate`` it is what ``sympy.Derivative`` makes.
 
         Raises UnsupportedError for axis lengths and positions, which no derivative exists for.
 
@@ -332,6 +333,8 @@ class Methods(Operators, AlgebraHooks):
         >>> (x @ x).diff(x), (x @ x).diff(x, 2).shape
         (2*x, (3, 3))
         """
+        if not evaluate:
+            return _unevaluated(self, *variables)
         options: dict[str, Any] = {"simplify": simplify, "trace": trace}
         return _diff(self, *variables, mode=mode, layout=layout, **options)
 

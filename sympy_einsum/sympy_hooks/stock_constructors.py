@@ -11,12 +11,15 @@ from functools import reduce
 from typing import Any, TypeAlias
 
 from sympy import (
+    Add,
     Basic,
     Expr,
+    Integral,
     Mod,
     Piecewise,
     Pow,
     S,
+    Sum,
     Symbol,
     Tuple,
     adjoint as stock_adjoint,
@@ -49,6 +52,7 @@ from ..expressions import (
     kinds_in,
     lengths_of,
     outermost,
+    over_symbol,
     stock_children,
 )
 from .algebra import is_array, substituted
@@ -62,6 +66,7 @@ Limits: TypeAlias = Expr | Sequence[Expr | int]
 Postprocessors: TypeAlias = MutableMapping[type, dict[str, list[Callable[[Expr], Expr]]]]
 
 _diff = deferred("calculus", "diff")
+_derivative = deferred("calculus", "unevaluated")
 _is_part_of_symbol = deferred("calculus", "is_part_of_symbol")
 _over = deferred("rules", "over")
 _symbols_outside = deferred("rules", "symbols_outside")
@@ -220,7 +225,10 @@ def derivative(stock: Stock, cls: type, expr: Expr, *variables: Limits, **option
     """A ``Derivative``."""
     wrt = [_bound(variable) for variable in variables]
     if is_tensor(expr) or any(map(_is_ours, wrt)):
-        return _diff(expr, *variables)
+        if options.get("evaluate"):
+            return _diff(expr, *variables)
+        _check_lengths(cls.__name__, expr, *wrt)
+        return _derivative(expr, *variables)
     _check_lengths(cls.__name__, expr, *wrt)
     return stock(cls, expr, *variables, **options)
 
@@ -240,7 +248,11 @@ def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **optio
             )
     _check_lengths(cls.__name__, function, *variables)
     if is_tensor(function):
-        return _over(cls, function, *limits)
+        if cls not in (Integral, Sum) or not all(isinstance(v, Symbol) for v in variables):
+            return _over(cls, function, *limits)
+        for variable, *bounds in stock(cls, Add(*variables), *limits).limits:
+            function = over_symbol(cls.__name__, function, variable, bounds)
+        return function
     if isinstance(function, Expr):
         held = [e for e in outermost(function) if not e.free_symbols.isdisjoint(variables)]
         function = function.xreplace({node: _symbols_outside(node) for node in held})

@@ -37,6 +37,7 @@ from ...expressions import (
     TensorAdd,
     TensorSymbol,
     Triangle,
+    Unevaluated,
     Unknown,
     View,
     Zeros,
@@ -68,6 +69,13 @@ def _refuse_unknown(builder: Lowering, node: Unknown) -> int:
     raise UnsupportedError(
         f"{node.name} is an unknown function: fill it in by .subs({node.name}, Lambda(x, …)), or "
         f"give {node} as an argument"
+    )
+
+
+def _refuse_unevaluated(builder: Lowering, node: Unevaluated) -> int:
+    raise UnsupportedError(
+        f"{str(node)[:80]} stays as it is under .doit(): no closed form of it is known; take the "
+        "integral of the scalar function of an entry, and apply the result with elementwise"
     )
 
 
@@ -107,6 +115,7 @@ LOWERINGS: NodeTable[Row] = NodeTable(
         Ranking: lower_ranking,
         Scan: lower_scan,
         Solution: lower_solution,
+        Unevaluated: _refuse_unevaluated,
         Unknown: _refuse_unknown,
     },
 )
