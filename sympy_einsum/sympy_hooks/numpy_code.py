@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sympy import Basic, Expr, Indexed, Symbol
+from sympy import Basic, Expr, Indexed, MatrixExpr, MatrixSymbol, S, Symbol
+from sympy.concrete.expr_with_limits import ExprWithLimits
+from sympy.matrices.expressions.matexpr import MatrixElement
 from sympy.printing.codeprinter import CodePrinter
+from sympy.printing.precedence import PRECEDENCE
 
-from ..core import UnsupportedError, deferred
+from ..core import UnsupportedError, WholeFunction, deferred
 from ..expressions import TensorExpr
 
 _prepared = deferred("compiler.stock_code", "prepared")
@@ -54,17 +57,54 @@ _FROM_1 = ("Fortran", "Julia", "Octave", "R")
 
 
 def _other_language(self: TensorExpr, printer: Any, *args: object, **options: object) -> str:
-    """Print single entries of symbols, as ``as_explicit`` has them; refuse tensors."""
-    entry = self if self.shape else _indexed(self)
-    if isinstance(entry, Indexed) and all(own.is_Integer for own in entry.indices):
-        first = int(printer.language in _FROM_1)
-        text: str = printer._print(entry.base[tuple([own + first for own in entry.indices])])
-        return text
-    raise UnsupportedError(
-        f"SymPy's code of tensors is Python; for {printer.language} print single entries, "
-        "to_indexed(expr[0, 0]).doit() or those of as_explicit(), with numbers for lengths; "
-        "sympy_einsum.codegen(args, expr, language='c') writes whole functions of C"
+    """Print a scalar as ``as_explicit`` has it, if its entries can be written out."""
+    entry = None if self.shape else _written_out(self)
+    if entry is None:
+        raise UnsupportedError(
+            f"SymPy's code of tensors is Python; for {printer.language} print single entries, or "
+            "those of as_explicit(), with numbers for lengths; sympy_einsum.codegen(args, expr, "
+            "language='c') writes whole functions of C, 'fortran' and 'julia' of these"
+        )
+    first = int(printer.language in _FROM_1)
+    return _bracketed(
+        printer,
+        entry.replace(
+            lambda own: isinstance(own, Indexed),
+            lambda own: own.base[tuple([place + first for place in own.indices])],
+        ),
     )
+
+
+def _written_out(scalar: TensorExpr) -> Expr | None:
+    """Return a formula of entries at positions that are numbers; None if there is none."""
+    try:
+        found = _indexed(scalar).doit()
+    except UnsupportedError:
+        return None
+    entries = [own for own in found.atoms(MatrixElement) if isinstance(own.parent, MatrixSymbol)]
+    places = [own.args[1:] for own in entries] + [own.indices for own in found.atoms(Indexed)]
+    is_known = all(place.is_Integer for at in places for place in at)
+    others = found.xreplace(dict.fromkeys(entries, S.One))
+    return found if is_known and not others.has(ExprWithLimits, MatrixExpr, TensorExpr) else None
+
+
+def _bracketed(printer: Any, formula: Expr) -> str:
+    """Print what stands for an atom."""
+    # Printers count how deep they are.
+    level = PRECEDENCE["Func"] if printer._print_level > 1 else 0
+    text: str = printer.parenthesize(formula, level)
+    return text
+
+
+def _definition(self: WholeFunction, printer: Any, *args: object, **options: object) -> str:
+    """Print a function that other languages lack by its definition."""
+    definition = self.row.definition
+    if definition is None:
+        raise UnsupportedError(
+            f"SymPy has no code of {self.func.__name__} for {printer.language}; "
+            "sympy_einsum.codegen(args, expr, language='c') may have"
+        )
+    return _bracketed(printer, definition(*self.args))
 
 
 TensorExpr._numpycode = _numpycode
@@ -72,7 +112,16 @@ TensorExpr._pythoncode = _numpycode
 for _library in ("jax", "cupy", "torch"):
     setattr(TensorExpr, f"_{_library}code", _refusal(_library))
 TensorExpr._mpmathcode = TensorExpr._tensorflowcode = _refusal("")
-for _language in ("c", "cxx", "f", "r", "rust_"):
-    setattr(TensorExpr, f"_{_language}code", _other_language)
-for _language in ("glsl", "javascript", "julia", "octave"):
-    setattr(TensorExpr, f"_{_language}", _other_language)
+for _hook in (
+    "_ccode",
+    "_cxxcode",
+    "_fcode",
+    "_rcode",
+    "_rust_code",
+    "_glsl",
+    "_javascript",
+    "_julia",
+    "_octave",
+):
+    setattr(TensorExpr, _hook, _other_language)
+    setattr(WholeFunction, _hook, _definition)

@@ -1,6 +1,7 @@
 """SymPy's functions, comparisons and matrix operations of tensors with axes: equal to ours."""
 
 import inspect
+import math
 import os
 import pickle
 import subprocess
@@ -312,11 +313,44 @@ def test_stock_lambdify_names_the_compiler_for_other_libraries(library):
 def test_code_in_other_languages_is_that_of_entries(language):
     write = getattr(sympy, f"{language}code")
     for e in (x @ x, t * x.sum() ** 2, se.exp(x)):
-        with pytest.raises(se.UnsupportedError, match=r"print single entries, to_indexed\("):
+        with pytest.raises(se.UnsupportedError, match="print single entries, or those of"):
             write(e)
     A, y = se.TensorSymbol("A", 2, 2), se.TensorSymbol("y", 2)
     assert write(se.to_indexed((A @ y)[1]).doit()).count("A") == 2
-    assert write((A @ y).as_explicit()[1]).count("A") == 2
+    assert write((A @ y)[1]).count("A") == write((A @ y).as_explicit()[1]).count("A") == 2
+
+
+def test_values_of_code_of_scalars():
+    """The texts of C and of Fortran, with entries read from the arrays, are Python's too."""
+    A, y = se.TensorSymbol("A", 2, 2), se.TensorSymbol("y", 2)
+    arrays = {"A": np.array([[1.5, -0.25], [0.75, 2.0]]), "y": np.array([0.3, -1.2])}
+    functions = {
+        own: getattr(math, own) for own in ("exp", "log", "erf", "erfc", "sin", "cos", "pow")
+    }
+    functions |= {"fmax": max, "max": max, "M_SQRT2": 2**0.5}
+    from_0 = {own: value.ravel() for own, value in arrays.items()}
+    from_1 = {own: lambda *at, v=v: v[tuple(np.array(at) - 1)] for own, v in arrays.items()}
+    for e in (
+        t * y[0] + A[0, 1] ** 2,
+        3 * (y @ y) ** 2 - t * (A @ y)[1],
+        -(A @ A)[1, 0] / y.sum(),
+        se.inv(A)[0, 1] * t - se.logsumexp(y),
+        1 - se.softplus(A)[1, 0] * 2 + 3 * se.ndtr(y[0]) ** 2,
+        t / se.sigmoid(y)[1] - se.relu(y[0]) - se.gradient(se.sin(y @ y), y)[1] ** 2,
+    ):
+        expected = se.lambdify([A, y, t], e)(*arrays.values(), 0.7)
+        c = sympy.ccode(e)
+        fortran = sympy.fcode(e, source_format="free").replace("&\n", "").replace("d0", "")
+        for text, entries in ((c, from_0), (fortran, from_1)):
+            found = eval(text, {**functions, **entries, "t": 0.7})
+            assert_close(found, expected)
+
+
+def test_no_code_of_entries_that_cannot_be_written_out():
+    for e in (x.max(), se.det(A @ A.T) + 1, y[0] * (y @ y)):
+        for write in (sympy.ccode, sympy.fcode, sympy.julia_code):
+            with pytest.raises((se.UnsupportedError, NotImplementedError)):
+                write(e)
 
 
 @pytest.mark.parametrize(
