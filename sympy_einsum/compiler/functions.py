@@ -18,8 +18,8 @@ from .program import Arguments, Compilation, Request, backend_class
 from .runtime.argument_checks import check_shapes, checked_array, checked_integer
 from .semirings.algebras import semiring_of
 
-_c_text = deferred("compiler.emit.c_functions", "c_text")
-_reserved_in_c = deferred("compiler.emit.c_functions", "reserved_names")
+_c_text = deferred("compiler.emit.typed_functions", "c_text")
+_reserved_in_c = deferred("compiler.emit.typed_functions", "reserved_names")
 
 
 @with_hints

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ...core import UnsupportedError
-from .c_values import (
+from .typed_values import (
     DOUBLE,
     INTEGER,
     TRUTH,

@@ -8,7 +8,7 @@ from math import isinf, isnan
 from typing import Any
 
 from ...core import UnsupportedError
-from .c_values import (
+from .typed_values import (
     AND,
     ATOM,
     CHOICE,

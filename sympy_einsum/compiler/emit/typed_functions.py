@@ -17,9 +17,10 @@ from ..ir.plans import Plan
 from ..ir.solutions import solutions_refused
 from ..passes.loop_nests import Kernel
 from ..runtime.c_helpers import helper_parts, helper_texts
-from .c_expressions import as_double
-from .c_printer import CPrinter, ErrorCode
-from .c_values import (
+from .language import as_double
+from .signature import Signature, shape_text, size_code
+from .typed_printer import CPrinter, ErrorCode
+from .typed_values import (
     DOUBLE,
     INTEGER,
     SUM,
@@ -30,7 +31,6 @@ from .c_values import (
     refusal,
     scalar_value,
 )
-from .signature import Signature, shape_text, size_code
 
 # The words of C, and the names of its library that code uses.
 KEYWORDS = """auto break case char const continue default do double else enum extern float for goto

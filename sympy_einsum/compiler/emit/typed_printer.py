@@ -17,8 +17,7 @@ from typing import Any
 from ...core import TensorError, UnsupportedError
 from ..ir.code import Code, called_name, dotted_name, names_in, nodes
 from ..ir.loops import Allocate
-from .c_calls import CALLS
-from .c_expressions import (
+from .language import (
     COMPARISONS,
     CONSTANTS,
     as_double,
@@ -31,7 +30,8 @@ from .c_expressions import (
     negative,
     scalar_call,
 )
-from .c_values import (
+from .typed_calls import CALLS
+from .typed_values import (
     ATOM,
     DOUBLE,
     INTEGER,
