@@ -368,6 +368,8 @@ def _output(code):
 FIXED_NUMBERS = {
     ("commandline/serving.py", "_OUT_OF_TIME"),
     ("compiler/backends/scalars.py", "INTEGER_BITS"),
+    ("compiler/emit/fortran_language.py", "ENTRIES"),
+    ("compiler/emit/fortran_language.py", "WIDTH"),
     ("compiler/runtime/special_functions.py", "LANGEVIN_SERIES"),
     ("core/activations.py", "_HUNDREDTH"),
     ("core/exact_powers.py", "BITS_PER_DIGIT"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
 
 from sympy import Basic, Symbol
 
@@ -18,8 +19,11 @@ from .program import Arguments, Compilation, Request, backend_class
 from .runtime.argument_checks import check_shapes, checked_array, checked_integer
 from .semirings.algebras import semiring_of
 
-_c_text = deferred("compiler.emit.typed_functions", "c_text")
-_reserved_in_c = deferred("compiler.emit.typed_functions", "reserved_names")
+if TYPE_CHECKING:
+    from .emit.language import Language
+
+_language_of = deferred("compiler.emit.languages", "language_of")
+_typed_text = deferred("compiler.emit.languages", "typed_text")
 
 
 @with_hints
@@ -200,21 +204,26 @@ def module_texts(request: Request, name: str, in_place: bool = True) -> tuple[st
     return module.text, program.source(body)
 
 
-def c_function(request: Request, name: str) -> str:
-    """Return the translation unit of a function of C: a plan for Numba, its loop nests as C.
+def typed_function(request: Request, name: str, language: str) -> str:
+    """Return the text of a function of another language: a plan for Numba, its loop nests printed.
 
     Raises
     ======
 
     TensorError : the name is no identifier, or an expression has a free symbol that is no argument
-    UnsupportedError : a function isn't one of C99's, or something has no helper functions in C
+    UnsupportedError : the language doesn't exist, or it lacks a function, or something has no
+        helper functions
     """
-    reserved = _reserved_in_c()
-    _check_name(name, reserved)
-    program = Compilation(request._replace(backend="numba"), [name, *reserved])
+    own = _language_of(language)
+    if name == "function" and name in own.reserved:
+        name = "computed"
+    _check_name(name, {*own.reserved, *own.parts()}, own)
+    program = Compilation(request._replace(backend="numba"))
     if program.backend.is_complex:
-        raise UnsupportedError("C code computes with real numbers: take language='python'")
-    text: str = _c_text(program.signature, program.plan(), program.bounds, name)
+        raise UnsupportedError(
+            "code in C, Fortran or Julia computes with real numbers: take language='python'"
+        )
+    text: str = _typed_text(own, program.signature, program.plan(), program.bounds, name)
     return text
 
 
@@ -225,8 +234,10 @@ def checking_text() -> str:
     )
 
 
-def _check_name(name: object, reserved: Iterable[str]) -> None:
+def _check_name(name: object, reserved: Collection[str], language: Language | None = None) -> None:
     is_plain = isinstance(name, str) and plain_names([Symbol(name)], reserved) == [name]
+    if language and isinstance(name, str):
+        is_plain = is_plain and language.allows(name) and language.folded(name) not in reserved
     if name != "function" and not is_plain:
         raise TensorError(f"the name of a function must be an identifier, not {name!r}")
 

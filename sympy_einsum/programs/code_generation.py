@@ -1,4 +1,5 @@
-"""Generate source of functions and their derivatives: Python, which can be parsed again, or C."""
+"""Generate source of functions and their derivatives: Python, which can be parsed again, or C,
+Fortran and Julia."""
 
 from __future__ import annotations
 
@@ -8,13 +9,12 @@ from typing import Any
 from sympy import Symbol
 
 from ..calculus import hvp, jvp, vjp
-from ..compiler import Arguments, Request, c_function, module_texts
+from ..compiler import Arguments, Request, module_texts, typed_function
 from ..core import TensorError, UnsupportedError
 from ..expressions import Operand, TensorSymbol, as_operand, shape_of
 from .python_functions import Outputs, PythonFunction
 
 _KINDS = ("function", "jvp", "vjp", "hvp")
-_LANGUAGES = ("python", "c")
 
 
 def codegen(
@@ -28,7 +28,8 @@ def codegen(
     semiring: object = None,
     language: str = "python",
 ) -> str:
-    """Generate a Python module with a function that evaluates expressions on arrays, or one of C.
+    """Generate a Python module with a function that evaluates expressions on arrays, or the same
+    in C, Fortran or Julia.
 
     Parameters
     ==========
@@ -41,16 +42,20 @@ def codegen(
         Hessian-vector product of a scalar, ``f_hvp(x, dx)``. The tangents follow all arguments, and
         belong to those that aren't integers;
         several results have cotangents ``dy1, dy2``
-    name : the function's name; by default for a parsed function its own, or ``f_jvp`` and so on
+    name : the function's name; by default for a parsed function its own, or ``f_jvp`` and so on,
+        or ``function``, which in Fortran and Julia is ``computed``
     check : whether the function checks its arguments; by default unless ``f`` is a parsed function
     semiring : its name, as for :func:`lambdify`
-    language : ``"python"``, or ``"c"`` for a translation unit in C99 that needs nothing but the
+    language : ``"python"``; or ``"c"`` for a translation unit in C99 that needs nothing but the
         standard library. Its function takes the axis lengths that aren't numbers, then the
         arguments, arrays as pointers to doubles (positions to ``int64_t``) in row-major order,
         then pointers to the results in their order, ``result0, result1, …``. It returns 0, or an
         error: 1 for a matrix that is singular or isn't positive definite, 2 for a length or a
         position that doesn't fit, 3 if there is no memory. The comment before it says so and gives
-        the prototype. Lengths are always checked
+        the prototype. Lengths are always checked. ``"fortran"`` gives a module of Fortran 2008 with
+        a subroutine of the same arguments, the error last; ``"julia"`` a function that reads
+        lengths from its arguments, returns the results and throws errors. In both, arrays have
+        reversed axes: for shape ``(n, m)`` pass one of shape ``(m, n)``. Positions count from 0
 
     Returns
     =======
@@ -65,9 +70,9 @@ def codegen(
 
     TensorError : the name is no identifier, or an expression has a free symbol that is no argument
     UnsupportedError : a function has no numerical code, the backend doesn't exist, something has no
-        meaning in the semiring, or the semiring isn't given by name. In C: a function isn't one of
-        C99's or of ours, numbers are complex, or something needs eigenvalues, singular values,
-        Fourier transforms or sorting
+        meaning in the semiring, or the semiring isn't given by name. In other languages: a function
+        isn't one of the language's or of ours, numbers are complex, or something needs eigenvalues,
+        singular values, Fourier transforms or sorting
 
     Examples
     ========
@@ -137,17 +142,11 @@ def _in_language(
     made: PythonFunction, name: str, language: str, backend: str, semiring: object
 ) -> str:
     """Return the text of a function in another language than Python."""
-    if language not in _LANGUAGES:
-        listed = " or ".join(map(repr, _LANGUAGES))
-        raise UnsupportedError(
-            f"language is {listed}, not {language!r}; SymPy's fcode and julia_code print the "
-            "entries that as_explicit() writes out"
-        )
     if backend != "numpy" or semiring is not None:
         given = "a semiring" if semiring is not None else f"the backend {backend!r}"
         raise UnsupportedError(f"{given} is for language='python' only; leave it out")
     request = Request(list(made.args), made.outputs)
-    return c_function(request, made.name if name == "function" else name)
+    return typed_function(request, made.name if name == "function" else name, language)
 
 
 def _as_arguments(args: Any) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Calls of helper functions of whole arrays in C: the shapes of what they return, and arguments."""
+"""Calls of helper functions of whole arrays: the shapes of what they return, and arguments."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...core import UnsupportedError
 from .typed_values import (
     DOUBLE,
     INTEGER,
-    TRUTH,
     AnyValue,
+    Argument,
     ArrayValue,
     FactorsValue,
     TupleValue,
@@ -25,21 +25,27 @@ from .typed_values import (
 
 
 class Lines(Protocol):
-    """The lines of a block in the making, and what they use."""
+    """The lines of a block in the making."""
 
-    lines: list[str]
     new_name: Callable[[], str]
 
-    def use(self, part: str) -> str:
-        """Return the name of a helper function, which is used."""
+    def compute(
+        self, part: str, *arguments: Argument, memory: bool = False, fails: bool = False
+    ) -> None:
+        """Call a helper function that writes into arrays; it may allocate memory, and it may fail
+        otherwise."""
         ...
 
-    def memory(self) -> str:
-        """Return the argument that helper functions allocate by."""
+    def number(self, part: str, *arguments: Argument, memory: bool = False) -> Value:
+        """Return the number that a helper function computes, which may fail."""
         ...
 
-    def checked(self, call: str) -> None:
-        """Add a call that returns an error code."""
+    def called(self, part: str, *arguments: Argument) -> str:
+        """Return the text of a call of a helper function that returns a number."""
+        ...
+
+    def factored(self, own: str, *arguments: Argument) -> None:
+        """Factor a matrix."""
         ...
 
     def new_array(
@@ -53,10 +59,6 @@ class Lines(Protocol):
 CallPrinter: TypeAlias = Callable[[Lines, Sequence[AnyValue], str | None], AnyValue]
 
 
-def _texts(*arguments: Value | ArrayValue | str) -> str:
-    return ", ".join([own if isinstance(own, str) else own.text for own in arguments])
-
-
 def _flag(value: AnyValue) -> bool:
     """Return a flag that is written out."""
     return bool(scalar_value(value).number)
@@ -68,18 +70,14 @@ def _product(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> 
     k, m = A.shape if left else A.shape[::-1]
     n = B.shape[0] if right else B.shape[1]
     new = printer.new_array((m, n), own=own)
-    sizes = _texts(printer.memory(), m, n, k)
-    flags = [str(int(flag)) for flag in (left, right)]
-    call = f"{printer.use('product')}({sizes}, {_texts(A, flags[0], B, flags[1], new)})"
-    printer.checked(call)
+    printer.compute("product", m, n, k, A, left, B, right, new, memory=True)
     return new
 
 
 def _matrix_by_vector(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     A, x, flag = array_value(arguments[0]), array_value(arguments[1]), _flag(arguments[2])
     new = printer.new_array((A.shape[1 if flag else 0],), own=own)
-    part = printer.use("matrix_by_vector")
-    printer.lines.append(f"{part}({_texts(*A.shape, A, x, str(int(flag)), new)});")
+    printer.compute("matrix_by_vector", *A.shape, A, x, flag, new)
     return new
 
 
@@ -87,8 +85,7 @@ def _gram(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> Any
     A, flag = array_value(arguments[0]), _flag(arguments[1])
     k, n = A.shape if flag else A.shape[::-1]
     new = printer.new_array((n, n), own=own)
-    part = printer.use("gram")
-    printer.checked(f"{part}({_texts(printer.memory(), n, k, A, str(int(flag)), new)})")
+    printer.compute("gram", n, k, A, flag, new, memory=True)
     return new
 
 
@@ -96,23 +93,14 @@ def _matmul(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> A
     A, B = map(array_value, arguments)
     (first, m, k), (second, _, n) = A.shape, B.shape
     new = printer.new_array((second if first.is_integer(1) else first, m, n), own=own)
-    part = printer.use("matmul")
-    sizes = _texts(printer.memory(), first, second, m, n, k)
-    printer.checked(f"{part}({sizes}, {_texts(A, B, new)})")
+    printer.compute("matmul", first, second, m, n, k, A, B, new, memory=True)
     return new
 
 
 def _factored(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     X, definite = array_value(arguments[0]), scalar_value(arguments[1])
     name = own or printer.new_name()
-    printer.lines.append(f"Factors {name};")
-    return _factors_of(printer, X, definite, name)
-
-
-def _factors_of(printer: Lines, X: ArrayValue, definite: Value, name: str) -> AnyValue:
-    part = printer.use("factored")
-    sizes = _texts(printer.memory(), X.shape[0], X, definite)
-    printer.checked(f"{part}({sizes}, &{name})")
+    printer.factored(name, X.shape[0], X, integer(int(definite.number or 0)))
     return FactorsValue(name, X.shape[0])
 
 
@@ -124,61 +112,47 @@ def _given_factors(value: AnyValue) -> FactorsValue:
 def _solved(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     given, B, flag = _given_factors(arguments[0]), array_value(arguments[1]), _flag(arguments[2])
     new = printer.new_array(B.shape, own=own)
-    start = _texts(printer.memory(), f"&{given.text}", B.shape[1])
-    printer.checked(f"{printer.use('solved')}({start}, {_texts(B, str(int(flag)), new)})")
+    printer.compute("solved", given, B.shape[1], B, flag, new, memory=True, fails=True)
     return new
 
 
 def _inverted(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     given = _given_factors(arguments[0])
     new = printer.new_array((given.rows, given.rows), own=own)
-    part = printer.use("inverted")
-    printer.checked(f"{part}({printer.memory()}, &{given.text}, {new.text})")
+    printer.compute("inverted", given, new, memory=True, fails=True)
     return new
 
 
 def _determinant(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    return Value(f"{printer.use('determinant')}(&{_given_factors(arguments[0]).text})")
+    return Value(printer.called("determinant", _given_factors(arguments[0])))
 
 
 def _log_determinant(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    given, name = _given_factors(arguments[0]), printer.new_name()
-    printer.lines.append(f"double {name} = 0.0;")
-    printer.checked(f"{printer.use('log_determinant')}(&{given.text}, &{name})")
-    return Value(name)
+    return printer.number("log_determinant", _given_factors(arguments[0]))
 
 
 def _trace_of_inverse(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    given, name = _given_factors(arguments[0]), printer.new_name()
-    printer.lines.append(f"double {name} = 0.0;")
-    part = printer.use("trace_of_inverse")
-    printer.checked(f"{part}({printer.memory()}, &{given.text}, &{name})")
-    return Value(name)
+    return printer.number("trace_of_inverse", _given_factors(arguments[0]), memory=True)
 
 
 def _signed_log_determinant(
     printer: Lines, arguments: Sequence[AnyValue], own: str | None
 ) -> AnyValue:
     new = printer.new_array((integer(2),), own=own)
-    part = printer.use("signed_log_determinant")
-    printer.lines.append(f"{part}(&{_given_factors(arguments[0]).text}, {new.text});")
+    printer.compute("signed_log_determinant", _given_factors(arguments[0]), new)
     return new
 
 
-def _along(part: str, *flags: str, kind: str = DOUBLE, reduces: bool = False) -> CallPrinter:
+def _along(part: str, *given: Value, kind: str = DOUBLE, reduces: bool = False) -> CallPrinter:
     """Return the printer of a function along the middle axis of three."""
 
     def printed(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
         x = array_value(arguments[0])
         outer, _, inner = x.shape
-        given = [*flags, *[str(int(_flag(flag))) for flag in arguments[1:]]]
         shape = (outer, integer(1), inner) if reduces else x.shape
         new = printer.new_array(shape, kind, own)
-        call = f"{printer.use(part)}({_texts(*x.shape, x, *given, new)})"
-        if reduces:
-            printer.checked(call)
-        else:
-            printer.lines.append(f"{call};")
+        flags = map(_flag, arguments[1:])
+        printer.compute(part, *x.shape, x, *given, *flags, new, fails=reduces)
         return new
 
     return printed
@@ -191,8 +165,7 @@ def _lagged_cumsum(printer: Lines, arguments: Sequence[AnyValue], own: str | Non
         map(scalar_value, arguments[2:]),
     )
     new = printer.new_array((x.shape[0], count, x.shape[2]), own=own)
-    start = _texts(printer.memory(), *x.shape, x, str(int(flag)))
-    printer.checked(f"{printer.use('lagged_cumsum')}({start}, {_texts(lag, count, new)})")
+    printer.compute("lagged_cumsum", *x.shape, x, flag, lag, count, new, memory=True)
     return new
 
 
@@ -202,7 +175,7 @@ def _last_equal(best: str) -> CallPrinter:
     def printed(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
         x, found = array_value(arguments[0]), array_value(_along(best)(printer, arguments, None))
         new = printer.new_array(x.shape, INTEGER, own)
-        printer.lines.append(f"{printer.use('last_equal')}({_texts(*x.shape, x, found, new)});")
+        printer.compute("last_equal", *x.shape, x, found, new)
         return new
 
     return printed
@@ -211,24 +184,23 @@ def _last_equal(best: str) -> CallPrinter:
 def _cumprod(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     x = array_value(arguments[0])
     new = printer.new_array(x.shape, own=own)
-    printer.lines.append(f"{printer.use('cumprod')}({_texts(*x.shape, x, new)});")
+    printer.compute("cumprod", *x.shape, x, new)
     return new
 
 
 def _running_products(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    x, flag = array_value(arguments[0]), str(int(_flag(arguments[1])))
+    x, flag = array_value(arguments[0]), _flag(arguments[1])
     rows, n = x.shape
     new = printer.new_array((rows, sum_of(n, integer(1))), own=own)
-    printer.lines.append(f"{printer.use('running_products')}({_texts(rows, n, x, flag, new)});")
+    printer.compute("running_products", rows, n, x, flag, new)
     return new
 
 
 def _recurrence(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    x, b, flag = array_value(arguments[0]), array_value(arguments[1]), str(int(_flag(arguments[2])))
+    x, b, flag = array_value(arguments[0]), array_value(arguments[1]), _flag(arguments[2])
     rows = b.shape[0] if x.shape[0].is_integer(1) else x.shape[0]
     new = printer.new_array((rows, b.shape[1]), own=own)
-    sizes = _texts(x.shape[0], b.shape[0], b.shape[1])
-    printer.lines.append(f"{printer.use('recurrence')}({sizes}, {_texts(x, b, flag, new)});")
+    printer.compute("recurrence", x.shape[0], *b.shape, x, b, flag, new)
     return new
 
 
@@ -236,7 +208,7 @@ def _correlate(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -
     x, w = map(array_value, arguments)
     (n,), (m,) = x.shape, w.shape
     new = printer.new_array((sum_of(difference_of(n, m), integer(1)),), own=own)
-    printer.lines.append(f"{printer.use('correlate')}({_texts(n, m, x, w, new)});")
+    printer.compute("correlate", n, m, x, w, new)
     return new
 
 
@@ -244,19 +216,18 @@ def _convolve(printer: Lines, arguments: Sequence[AnyValue], own: str | None) ->
     x, w = map(array_value, arguments)
     (n,), (m,) = x.shape, w.shape
     new = printer.new_array((difference_of(sum_of(n, m), integer(1)),), own=own)
-    printer.checked(f"{printer.use('convolve')}({_texts(n, m, x, w, new)})")
+    printer.compute("convolve", n, m, x, w, new, fails=True)
     return new
 
 
-def _each(part: str, *, is_matrix: bool) -> CallPrinter:
+def _each(part: str, *, is_matrix: bool, fails: bool = True) -> CallPrinter:
     """Return the printer of a function of each matrix of a stack: a matrix, or a number."""
 
     def printed(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
         A = array_value(arguments[0])
         new = printer.new_array(A.shape if is_matrix else A.shape[:1], own=own)
-        numbers = [scalar_value(value) for value in arguments[1:]]
-        sizes = _texts(printer.memory(), *A.shape[:2], A, *numbers)
-        printer.checked(f"{printer.use(part)}({sizes}, {new.text})")
+        numbers = map(scalar_value, arguments[1:])
+        printer.compute(part, *A.shape[:2], A, *numbers, new, memory=True, fails=fails)
         return new
 
     return printed
@@ -264,10 +235,9 @@ def _each(part: str, *, is_matrix: bool) -> CallPrinter:
 
 def _each_slogdet(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     A = array_value(arguments[0])
-    signs, logs = [printer.new_array(A.shape[:1]) for _ in range(2)]
-    sizes = _texts(printer.memory(), *A.shape[:2], A)
-    printer.checked(f"{printer.use('each_slogdet')}({sizes}, {_texts(signs, logs)})")
-    return TupleValue((signs, logs))
+    found = [printer.new_array(A.shape[:1]) for _ in range(2)]
+    printer.compute("each_slogdet", *A.shape[:2], A, *found, memory=True)
+    return TupleValue(tuple(found))
 
 
 def _each_logdet(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
@@ -279,18 +249,17 @@ def _each_logdet(printer: Lines, arguments: Sequence[AnyValue], own: str | None)
 def _each_solve(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     A, B = map(array_value, arguments)
     new = printer.new_array(B.shape, own=own)
-    sizes = _texts(printer.memory(), *B.shape)
-    printer.checked(f"{printer.use('each_solve')}({sizes}, {_texts(A, B, new)})")
+    printer.compute("each_solve", *B.shape, A, B, new, memory=True, fails=True)
     return new
 
 
 def _running_weights(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    x, is_plain = array_value(arguments[0]), printer.new_name()
+    x = array_value(arguments[0])
     found = [printer.new_array(x.shape) for _ in range(3)]
-    call = f"{printer.use('running_weights')}({_texts(*x.shape, x, *found)})"
-    # Log-sum-exps alone don't need it.
-    printer.lines += [f"const int {is_plain} = {call};", f"(void){is_plain};"]
-    return TupleValue((x, *found, Value(is_plain, kind=TRUTH)))
+    # One entry: whether no weight vanishes.
+    found.append(printer.new_array((integer(1),), INTEGER))
+    printer.compute("running_weights", *x.shape, x, *found)
+    return TupleValue((x, *found))
 
 
 def _weights(value: AnyValue) -> list[AnyValue]:
@@ -303,13 +272,11 @@ def _logcumsumexp(printer: Lines, arguments: Sequence[AnyValue], own: str | None
 
 
 def _running_mean(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    *arrays, is_plain = _weights(arguments[0])
-    (x, *others), c = map(array_value, arrays), array_value(arguments[1])
-    flag = str(int(_flag(arguments[2])))
+    (x, *others), c = map(array_value, _weights(arguments[0])), array_value(arguments[1])
     rows = c.shape[0] if x.shape[0].is_integer(1) else x.shape[0]
     new = printer.new_array((rows, c.shape[1]), own=own)
-    sizes = _texts(x.shape[0], c.shape[0], c.shape[1], x, *others, scalar_value(is_plain))
-    printer.lines.append(f"{printer.use('running_mean')}({sizes}, {_texts(c, flag, new)});")
+    sizes, flag = (x.shape[0], *c.shape), _flag(arguments[2])
+    printer.compute("running_mean", *sizes, x, *others, c, flag, new)
     return new
 
 
@@ -318,8 +285,7 @@ def _cofactors(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -
     if not order.is_integer(1):
         raise UnsupportedError(refusal(_SECOND_DERIVATIVES))
     new = printer.new_array(X.shape, own=own)
-    sizes = _texts(printer.memory(), X.shape[0], X, new)
-    printer.checked(f"{printer.use('matrix_cofactors')}({sizes})")
+    printer.compute("matrix_cofactors", X.shape[0], X, new, memory=True)
     return new
 
 
@@ -351,8 +317,8 @@ CALLS: dict[str, CallPrinter] = {
     "cummin": _along("cummin"),
     "argcummax": _last_equal("cummax"),
     "argcummin": _last_equal("cummin"),
-    "argmax": _along("argbest", "1.0", kind=INTEGER, reduces=True),
-    "argmin": _along("argbest", "-1.0", kind=INTEGER, reduces=True),
+    "argmax": _along("argbest", integer(1), kind=INTEGER, reduces=True),
+    "argmin": _along("argbest", integer(-1), kind=INTEGER, reduces=True),
     "cumprod": _cumprod,
     "running_products": _running_products,
     "recurrence": _recurrence,
@@ -372,7 +338,7 @@ CALLS: dict[str, CallPrinter] = {
     **dict.fromkeys(["each_qr", "each_qr_r"], _refused("QR decompositions")),
     "each_expm": _refused("matrix exponentials"),
     "each_inv": _each("each_inv", is_matrix=True),
-    "each_det": _each("each_det", is_matrix=False),
+    "each_det": _each("each_det", is_matrix=False, fails=False),
     "each_cholesky": _each("each_cholesky", is_matrix=True),
     "each_power": _each("each_power", is_matrix=True),
     "each_slogdet": _each_slogdet,

@@ -1,4 +1,4 @@
-"""Statements of kernels as C, with a type for every variable.
+"""Statements of kernels in a language with types.
 
 Types come from the arguments, from allocations and from the signatures of functions: each variable
 is declared where it is first assigned, with the type of that value. An array that is assigned to
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from typing import Any
@@ -17,29 +17,16 @@ from typing import Any
 from ...core import TensorError, UnsupportedError
 from ..ir.code import Code, called_name, dotted_name, names_in, nodes
 from ..ir.loops import Allocate
-from .language import (
-    COMPARISONS,
-    CONSTANTS,
-    as_double,
-    as_integer,
-    binary,
-    choice,
-    comparison,
-    constant,
-    logic,
-    negative,
-    scalar_call,
-)
+from .language import COMPARISONS, Language, call_text
 from .typed_calls import CALLS
 from .typed_values import (
-    ATOM,
     DOUBLE,
     INTEGER,
-    PRODUCT,
     RELATION,
     SIGN,
-    SUM,
+    TRUTH,
     AnyValue,
+    Argument,
     ArrayValue,
     TupleValue,
     Value,
@@ -67,34 +54,34 @@ _STEPS = {"add": "+", "larger": "max"}
 _CREATED = ("np.zeros", "np.empty", "np.full")
 
 
-class CPrinter:
+class TypedPrinter:
     """Prints statements into lines.
 
     Attributes
     ==========
 
+    language : how it spells them
     values : the values of the variables in scope
     lines : the lines of the block that is written, without its margin
     positions : the arguments that are positions on axes
     used : the parts of the helper functions that are called
-    results : the texts of the pointers to the results, by the variables that are these
+    results : the names of the results, by the variables that are these
+    allocated : the arrays that are allocated in the block
+    declared : the variables that are declared before all statements, with their types
+    can_fail : whether there is a test for an error
     """
 
-    def __init__(
-        self,
-        values: Mapping[str, AnyValue],
-        results: Mapping[str, str],
-        new_name: Callable[[], str],
-        positions: Collection[str] = (),
-    ):
-        self.values = dict(values)
-        self.positions = positions
-        self.results = results
+    def __init__(self, language: Language, new_name: Callable[[], str]):
+        self.language = language
         self.new_name = new_name
+        self.values: dict[str, AnyValue] = {}
+        self.positions: list[str] = []
+        self.results: dict[str, str] = {}
         self.lines: list[str] = []
         self.used: dict[str, None] = {}
-        self.has_memory = self.can_fail = False
-        self._allocations = 0
+        self.can_fail = False
+        self.declared: dict[str, str] = {}
+        self.allocated: list[str] = []
         self._uses: Counter[str] = Counter()
         self._assigned: Counter[str] = Counter()
         # The pointers that carries of loops may be exchanged with.
@@ -130,25 +117,36 @@ class CPrinter:
     # --- what calls of helper functions need
 
     def use(self, part: str) -> str:
-        """Return the name of a helper function, which is used."""
-        self.used[part] = None
-        return part
+        """Return the name of a function in place of a helper function, or of that, which is used
+        then."""
+        own = self.language.intrinsics.get(part, part)
+        if own in self.language.parts():
+            self.used[own] = None
+        return own
 
-    def memory(self) -> str:
-        """Return the argument that helper functions allocate by."""
-        self.use("memory")
-        self.has_memory = True
-        return "&memory"
+    def compute(
+        self, part: str, *arguments: Argument, memory: bool = False, fails: bool = False
+    ) -> None:
+        """Call a helper function that writes into arrays."""
+        self.language.compute(self, self.use(part), arguments, memory=memory, fails=fails)
 
-    def checked(self, call: str) -> None:
-        """Add a call that returns an error code."""
-        self.can_fail = True
-        self.lines += [f"if ((error = {call}) != 0)", "    goto done;"]
+    def number(self, part: str, *arguments: Argument, memory: bool = False) -> Value:
+        """Return the number that a helper function computes, which may fail."""
+        return self.language.number(self, self.use(part), arguments, memory=memory)
 
-    def fail_if(self, test: str, error: ErrorCode) -> None:
+    def called(self, part: str, *arguments: Argument) -> str:
+        """Return the text of a call of a helper function that returns a number."""
+        return call_text(self.language, self.use(part), arguments, self.use)
+
+    def factored(self, own: str, *arguments: Argument) -> None:
+        """Factor a matrix."""
+        self.use("factored")
+        self.language.factors(self, own, arguments)
+
+    def fail_if(self, test: Value, error: ErrorCode) -> None:
         """Add a test for an error."""
         self.can_fail = True
-        self.lines += [f"if ({test}) {{", f"    error = {error:d};", "    goto done;", "}"]
+        self.language.fail_if(self, test, error)
 
     def new_array(
         self, shape: Sequence[Value], kind: str = DOUBLE, own: str | None = None
@@ -159,17 +157,9 @@ class CPrinter:
             return ArrayValue(text, tuple(shape), kind, root=text)
         text = own or self.new_name()
         found = ArrayValue(text, tuple(shape), kind, root=text)
-        self._allocations += 1
+        self.allocated.append(text)
         self.can_fail = True
-        pointer = "*" if text in self._exchanged else "*restrict "
-        self.lines += [
-            f"{kind} {pointer}{text} = allocate({self.memory()}, {found.size.text}, "
-            f"sizeof({kind}));",
-            f"if ({text} == NULL) {{",
-            f"    error = {ErrorCode.NO_MEMORY:d};",
-            "    goto done;",
-            "}",
-        ]
+        self.language.allocate(self, found, text in self._exchanged)
         return found
 
     # --- statements
@@ -181,19 +171,12 @@ class CPrinter:
 
     def _inner(self, statements: Sequence[ast.stmt], names: Mapping[str, AnyValue]) -> list[str]:
         """Return the lines of an inner block, in which some variables are declared."""
-        lines, values, allocations = self.lines, self.values, self._allocations
-        self.lines, self.values = [], {**values, **names}
+        lines, values, allocated = self.lines, self.values, self.allocated
+        self.lines, self.values, self.allocated = [], {**values, **names}, []
         self.block(statements)
-        found = self.lines
-        if self._allocations > allocations:
-            kept = self.new_name()
-            found = [
-                f"const int64_t {kept} = memory.count;",
-                *found,
-                f"release(&memory, {kept});",
-            ]
-        self.lines, self.values = lines, values
-        return [f"    {line}" for line in found]
+        found = self.language.released(self, self.lines, self.allocated)
+        self.lines, self.values, self.allocated = lines, values, allocated
+        return inner_lines(found)
 
     def _for(self, tree: ast.For) -> None:
         assert isinstance(tree.iter, ast.Call)
@@ -201,18 +184,14 @@ class CPrinter:
         own, bounds = tree.target.id, [scalar_value(self.value(part)) for part in tree.iter.args]
         start, stop, *steps = bounds if len(bounds) > 1 else [integer(0), *bounds]
         step = steps[0] if steps else integer(1)
-        relation = ">" if step.number == -1 else "<"
-        change = {1: "++", -1: "--"}.get(int(step.number or 0), f" += {step.text}")
         hoisted = [own for own in tree.body if isinstance(own, Allocate) and self._is_known(own)]
         self._exchanged.update([own.array for own in hoisted])
         self.block(hoisted)
         self._simd(tree)
-        self.lines.append(
-            f"for (int64_t {own} = {start.text}; {own} {relation} {stop.at(SUM)}; {own}{change}) {{"
-        )
+        self.language.loop(self, own, start, stop, step)
         body = [own for own in tree.body if own not in hoisted]
         self.lines += self._inner(body, {own: Value(own, kind=INTEGER)})
-        self.lines.append("}")
+        self.lines.append(self.language.end)
 
     def _is_known(self, tree: Allocate) -> bool:
         """Tell whether an array of a step of a loop can be allocated before the loop."""
@@ -240,25 +219,23 @@ class CPrinter:
         names = Counter(node.id for node in nodes(tree) if isinstance(node, ast.Name))
         if not sums or "position" in names or any(names[own] > 1 for own in stored):
             return
-        clauses = [f"reduction({operator} : {own})" for own, operator in sums.items()]
-        self.use("words")
-        self.lines.append(f"SIMD({' '.join(clauses)})")
+        self.language.vectorize(self, sums)
 
     def _if(self, tree: ast.If) -> None:
         (own,) = tree.body
         assert isinstance(own, ast.Raise)
-        self.fail_if(scalar_value(self.value(tree.test)).text, ErrorCode.OUTSIDE)
+        self.fail_if(scalar_value(self.value(tree.test)), ErrorCode.OUTSIDE)
 
     def _expression(self, tree: ast.Expr) -> None:
         assert called_name(tree.value) == "make_finite"
         assert isinstance(tree.value, ast.Call)
         part = array_value(self.value(tree.value.args[0]))
-        self.lines.append(f"{self.use('make_finite')}({part.text}, {part.size.text});")
+        self.compute("make_finite", part, part.size)
 
     def _augmented(self, tree: ast.AugAssign) -> None:
         target, value = scalar_value(self.value(tree.target)), scalar_value(self.value(tree.value))
         operator = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}[type(tree.op)]
-        self.lines.append(f"{target.text} {operator}= {value.text};")
+        self.language.augment(self, target.text, operator, value)
 
     def _allocate(self, tree: Allocate) -> None:
         shape = [scalar_value(self.value(length)) for length in tree.shape]
@@ -271,7 +248,7 @@ class CPrinter:
             if called_name(tree.value) in _STEPS:
                 self._step(entry.text, tree.value)
             else:
-                self.lines.append(f"{entry.text} = {scalar_value(self.value(tree.value)).text};")
+                self._assign_entry(entry, scalar_value(self.value(tree.value)))
         elif isinstance(target, ast.Tuple):
             assert isinstance(tree.value, ast.Tuple)
             names = [own.id for own in target.elts if isinstance(own, ast.Name)]
@@ -279,6 +256,10 @@ class CPrinter:
         else:
             assert isinstance(target, ast.Name)
             self._assign_name(target.id, tree.value)
+
+    def _assign_entry(self, target: Value, value: Value) -> None:
+        text = self.language.stored(value, target.kind, self.use)
+        self.language.assign(self, target.text, text)
 
     def _assign_name(self, own: str, tree: Code) -> None:
         if called_name(tree) in _STEPS:
@@ -301,7 +282,7 @@ class CPrinter:
             self._copy(new, value)
             self.values[own] = new
         else:
-            self.values[own] = self._pointer(own, value)
+            self.values[own] = self._named_part(own, value)
 
     def _is_dead(self, own: str) -> bool:
         """Tell whether a variable is assigned to only."""
@@ -312,15 +293,20 @@ class CPrinter:
         assert isinstance(tree, ast.Call)
         term = scalar_value(self.value(tree.args[1]))
         if called_name(tree) == "add":
-            self.lines.append(f"{own} += {term.text};")
+            self.language.augment(self, own, "+", term)
         else:
-            simple = self._named(term)
-            self.lines.append(f"{own} = {own} > {simple} ? {own} : {simple};")
+            old, new = Value(own), Value(self._named(term))
+            is_larger = self.language.comparison(ast.Gt(), old, new)
+            best = self.language.choice(is_larger, old, new, self.use)
+            self.language.assign(self, own, best.text)
+
+    def declare(self, own: str, value: Value, is_fixed: bool) -> None:
+        """Declare a variable by its first value."""
+        self.language.declare(self, own, value, is_fixed)
 
     def _declare(self, own: str, value: Value, is_fixed: bool) -> None:
-        value = as_double(value) if own in self._doubles else value
-        kind = f"const {value.kind}" if is_fixed else value.kind
-        self.lines.append(f"{kind} {own} = {value.text};")
+        value = self.language.as_double(value, self.use) if own in self._doubles else value
+        self.declare(own, value, is_fixed)
         found = self.values[own] = Value(own, kind=value.kind)
         if is_fixed and value.kind == INTEGER:
             self._name_lengths(value.text, found)
@@ -334,34 +320,23 @@ class CPrinter:
 
     def _named(self, value: Value) -> str:
         """Return a variable with a value."""
-        if value.text.isidentifier():
-            return value.text
-        own = self.new_name()
-        self.lines.append(f"const {value.kind} {own} = {value.text};")
-        return own
+        return value.text if value.text.isidentifier() else self._copied(value)
 
-    def _pointer(self, own: str, value: AnyValue) -> AnyValue:
-        """Declare a pointer to a part of an array; others need no other name."""
-        if not isinstance(value, ArrayValue) or value.text.isidentifier():
+    def _named_part(self, own: str, value: AnyValue) -> AnyValue:
+        """Give a part of an array a name; others need no other one."""
+        if not isinstance(value, ArrayValue) or value.is_whole:
             return value
-        kind = f"const {value.kind}" if value.is_constant else value.kind
-        self.lines.append(f"{kind} *{own} = {value.text};")
-        return replace(value, text=own, level=ATOM)
+        return self.language.named_part(self, own, value)
 
     def _reassign(self, own: str, value: AnyValue, is_free: bool = True) -> None:
-        """Assign to a variable again; the pointer to an array of a step, which is ``free`` then, is
-        exchanged with that of a carry."""
+        """Assign to a variable again; the array of a step, which is ``free`` then, is exchanged
+        with that of a carry."""
         old = self.values[own]
         if isinstance(old, ArrayValue):
             given = array_value(value)
             is_local = given.text == given.root and given.root in self._exchanged - self._carried
-            if is_local and is_free and given.kind == old.kind:
-                other = self.new_name()
-                self.lines += [
-                    f"{old.kind} *{other} = {own};",
-                    f"{own} = {given.text};",
-                    f"{given.text} = {other};",
-                ]
+            if is_local and given.is_whole and is_free and given.kind == old.kind:
+                self.language.exchange(self, own, given.text, old.kind)
             else:
                 self._copy(old, given)
             return
@@ -370,13 +345,12 @@ class CPrinter:
         if old.kind == INTEGER != new.kind:
             raise TensorError(f"{own} is an integer and a double: an error of the compiler")
         if new.text != own:
-            self.lines.append(f"{own} = {new.text};")
+            self._assign_entry(Value(own, kind=old.kind), new)
 
     def _copy(self, target: ArrayValue, source: ArrayValue) -> None:
         if target.kind != source.kind:
             raise UnsupportedError(refusal("loops that carry arrays of positions"))
-        own = self.use("copy")
-        self.lines.append(f"{own}({target.text}, {source.text}, {source.size.text});")
+        self.language.copy(self, target, source)
 
     def _assign_together(self, owns: Sequence[str], trees: Sequence[Code]) -> None:
         """Assign to several variables, whose old values may be among the new ones."""
@@ -398,34 +372,35 @@ class CPrinter:
 
     def _copied(self, value: Value) -> str:
         own = self.new_name()
-        self.lines.append(f"const {value.kind} {own} = {value.text};")
+        self.declare(own, value, is_fixed=True)
         return own
 
     # --- expressions
 
     def value(self, tree: Any, own: str | None = None) -> AnyValue:
         """Return the value of an expression; an array that it makes may have a name."""
+        language = self.language
         match tree:
             case ast.Name():
                 return self.values[tree.id]
             case ast.Constant():
-                return constant(tree.value)
+                return language.constant(tree.value, self.use)
             case ast.UnaryOp(op=ast.USub()):
-                return negative(scalar_value(self.value(tree.operand)))
+                return language.negative(scalar_value(self.value(tree.operand)), self.use)
             case ast.BinOp():
                 left, right = [scalar_value(self.value(part)) for part in (tree.left, tree.right)]
-                return binary(tree.op, left, right, self.use)
+                return language.binary(tree.op, left, right, self.use)
             case ast.BoolOp():
-                return logic(tree.op, [scalar_value(self.value(part)) for part in tree.values])
-            case ast.Compare(ops=[operator], comparators=[other]) if type(operator) in COMPARISONS:
-                return comparison(
-                    operator, *[scalar_value(self.value(o)) for o in (tree.left, other)]
+                return language.logic(
+                    tree.op, [scalar_value(self.value(part)) for part in tree.values]
                 )
+            case ast.Compare(ops=[operator], comparators=[other]) if type(operator) in COMPARISONS:
+                left, right = [scalar_value(self.value(o)) for o in (tree.left, other)]
+                return language.comparison(operator, left, right)
             case ast.IfExp():
-                parts = [scalar_value(self.value(o)) for o in (tree.test, tree.body, tree.orelse)]
-                return choice(*parts)
-            case ast.Attribute() if dotted_name(tree) in CONSTANTS:
-                return Value(CONSTANTS[dotted_name(tree)])
+                return self._chosen(tree)
+            case ast.Attribute() if text := language.named_constant(dotted_name(tree), self.use):
+                return Value(text)
             case ast.Tuple():
                 return TupleValue(tuple([self._kept(self.value(part)) for part in tree.elts]))
             case ast.Subscript():
@@ -437,6 +412,23 @@ class CPrinter:
     def _kept(self, value: AnyValue) -> AnyValue:
         """Return a value that later changes of variables don't change."""
         return Value(self._copied(value), kind=value.kind) if isinstance(value, Value) else value
+
+    def _chosen(self, tree: ast.IfExp) -> Value:
+        """Return one of two numbers, of which one is computed."""
+        test, parts = scalar_value(self.value(tree.test)), (tree.body, tree.orelse)
+        reads = any(isinstance(node, ast.Subscript) for part in parts for node in nodes(part))
+        if not (reads and self.language.computes_both):
+            first, second = [scalar_value(self.value(part)) for part in parts]
+            return self.language.choice(test, first, second, self.use)
+        own, before, blocks = self.new_name(), self.lines, []
+        for part in parts:
+            self.lines = []
+            text = self.language.as_double(scalar_value(self.value(part)), self.use).text
+            self.language.assign(self, own, text)
+            blocks.append(self.lines)
+        self.lines = before
+        self.language.branch(self, own, test, *blocks)
+        return Value(own)
 
     def _subscript(self, tree: ast.Subscript) -> AnyValue:
         if isinstance(tree.value, ast.Attribute) and tree.value.attr == "shape":
@@ -457,16 +449,16 @@ class CPrinter:
         index = [self._index(entry, length) for entry, length in pairs]
         place = offset_in(own, index)
         if len(index) == len(own.shape):
-            return Value(f"{own.text}[{place.text}]", kind=own.kind)
+            return Value(self.language.entry(own, sum_of(own.offset, place)), kind=own.kind)
         return _part(own, place, own.shape[len(index) :])
 
     def _index(self, tree: Code, length: Value) -> Value:
         """Return an index; an argument may be counted from the end, as those of Python's arrays."""
-        place = as_integer(scalar_value(self.value(tree)))
+        place = self.language.as_integer(scalar_value(self.value(tree)))
         if not isinstance(tree, ast.Name) or tree.id not in self.positions:
             return place
-        end = Value(f"{place.text} + {length.at(PRODUCT)}", SUM, INTEGER)
-        return choice(Value(f"{place.text} < 0", RELATION), end, place)
+        is_negative = self.language.comparison(ast.Lt(), place, integer(0))
+        return self.language.choice(is_negative, sum_of(place, length), place, self.use)
 
     def _slice(self, own: ArrayValue, tree: ast.Slice) -> ArrayValue:
         """Return a slice of the first axis."""
@@ -475,8 +467,8 @@ class CPrinter:
         stop = length
         if tree.upper is not None:
             upper = scalar_value(self.value(tree.upper))
-            text = f"{self.use('smaller_integer')}({upper.text}, {length.text})"
-            stop = Value(text, kind=INTEGER)
+            own_name = self.use("smaller_integer")
+            stop = self.language.called(own_name, [upper, length], INTEGER, self.use)
         place = product_of([start, *rest])
         return _part(own, place, (difference_of(stop, start), *rest))
 
@@ -491,7 +483,7 @@ class CPrinter:
             return self._position(*map(scalar_value, arguments))
         if function in CALLS:
             return CALLS[function](self, arguments, own)
-        return scalar_call(function, [*map(scalar_value, arguments)], self.use)
+        return self.language.call(function, [*map(scalar_value, arguments)], self.use)
 
     def _method(self, method: str, of: Code, arguments: Sequence[Code], own: str | None) -> Any:
         if method == "copy":
@@ -505,7 +497,7 @@ class CPrinter:
         else:
             assert isinstance(arguments[0], ast.Tuple)
             shape = tuple([scalar_value(self.value(length)) for length in arguments[0].elts])
-        return ArrayValue(given.text, shape, given.kind, given.level, given.is_constant, given.root)
+        return replace(given, shape=shape)
 
     def _created(self, function: str, arguments: Sequence[Code], own: str | None) -> ArrayValue:
         """Return a new array."""
@@ -521,18 +513,20 @@ class CPrinter:
     def fill(self, own: ArrayValue, value: Value) -> None:
         """Write one number into all entries of an array."""
         is_double = own.kind == DOUBLE
-        part = self.use("fill" if is_double else "fill_integers")
-        text = as_double(value).text if is_double else value.text
-        self.lines.append(f"{part}({own.text}, {own.size.text}, {text});")
+        value = self.language.as_double(value, self.use) if is_double else value
+        self.language.fill(self, own, value.text)
 
     def _position(self, place: Value, length: Value) -> Value:
         """Return a position on an axis, which may be counted from its end; checked."""
-        own = self.new_name()
-        self.lines.append(f"int64_t {own} = {as_integer(place).text};")
-        test = f"{own} < -{length.at(SIGN)} || {own} >= {length.at(SUM)}"
-        self.fail_if(test, ErrorCode.OUTSIDE)
-        self.lines.append(f"{own} += {own} < 0 ? {length.text} : 0;")
-        return Value(own, kind=INTEGER)
+        language, own = self.language, self.new_name()
+        self.declare(own, language.as_integer(place), is_fixed=False)
+        found = Value(own, kind=INTEGER)
+        below = Value(f"{own} < -{length.at(SIGN)}", RELATION, TRUTH)
+        above = language.comparison(ast.GtE(), found, length)
+        self.fail_if(language.logic(ast.Or(), [below, above]), ErrorCode.OUTSIDE)
+        is_negative = language.comparison(ast.Lt(), found, integer(0))
+        language.augment(self, own, "+", language.choice(is_negative, length, integer(0), self.use))
+        return found
 
     @staticmethod
     def _kind(tree: Code) -> str:
@@ -541,9 +535,12 @@ class CPrinter:
 
 def _part(own: ArrayValue, place: Value, shape: Sequence[Value]) -> ArrayValue:
     """Return the part of an array from an entry on."""
-    level = own.level if place.is_integer(0) else SUM
-    text = own.text if place.is_integer(0) else sum_of(Value(own.text), place).text
-    return ArrayValue(text, tuple(shape), own.kind, level, own.is_constant, own.root)
+    return replace(own, offset=sum_of(own.offset, place), shape=tuple(shape))
+
+
+def inner_lines(lines: Iterable[str]) -> list[str]:
+    """Return the lines of an inner block."""
+    return [f"    {line}" for line in lines]
 
 
 def _parts(tree: Code) -> list[Code]:
@@ -564,11 +561,11 @@ def _is_in(name: str, tree: Code) -> bool:
     return any(isinstance(node, ast.Name) and node.id == name for node in nodes(tree))
 
 
-_STATEMENTS: dict[type, Callable[[CPrinter, Any], None]] = {
-    ast.For: CPrinter._for,
-    ast.If: CPrinter._if,
-    ast.Expr: CPrinter._expression,
-    ast.Assign: CPrinter._assign,
-    ast.AugAssign: CPrinter._augmented,
-    Allocate: CPrinter._allocate,
+_STATEMENTS: dict[type, Callable[[TypedPrinter, Any], None]] = {
+    ast.For: TypedPrinter._for,
+    ast.If: TypedPrinter._if,
+    ast.Expr: TypedPrinter._expression,
+    ast.Assign: TypedPrinter._assign,
+    ast.AugAssign: TypedPrinter._augmented,
+    Allocate: TypedPrinter._allocate,
 }

@@ -1099,10 +1099,10 @@ static int each_power(Memory *memory, int64_t count, int64_t n, const double *A,
 }
 
 /// running_weights: exp_of log_of logaddexp
-/* Write log(cumsum(exp(x))), exp(x - top) and cumsum(exp(x - top)) of rows; return whether none of
-   the last two vanishes. */
-static int running_weights(int64_t rows, int64_t n, const double *x, double *logs, double *weights,
-                           double *total)
+/* Write log(cumsum(exp(x))), exp(x - top) and cumsum(exp(x - top)) of rows, and whether none of the
+   last two vanishes. */
+static void running_weights(int64_t rows, int64_t n, const double *x, double *logs,
+                            double *weights, double *total, int64_t *plain)
 {
     int is_plain = 1;
     for (int64_t i = 0; i < rows * n; i += n) {
@@ -1119,16 +1119,17 @@ static int running_weights(int64_t rows, int64_t n, const double *x, double *log
     }
     for (int64_t i = 0; i < rows * n && !is_plain; i++)
         logs[i] = i % n == 0 ? x[i] : logaddexp(logs[i - 1], x[i]);
-    return is_plain;
+    *plain = is_plain;
 }
 
 /// running_mean: exp_of
 /* Write sums of c[i] exp(x[i] - y[j]) over i <= j, or of c[j] over j >= i, of rows x and y =
    log(cumsum(exp(x))), whose weights and their sums are given, and whether those vanish nowhere. */
 static void running_mean(int64_t rows_x, int64_t rows_c, int64_t n, const double *x,
-                         const double *y, const double *weights, const double *sums, int is_plain,
-                         const double *c, int backwards, double *total)
+                         const double *y, const double *weights, const double *sums,
+                         const int64_t *plain, const double *c, int backwards, double *total)
 {
+    int is_plain = *plain != 0;
     for (int64_t i = 0; i < (rows_x == 1 ? rows_c : rows_x); i++) {
         int64_t k = i % rows_x * n, l = i % rows_c * n;
         double running = 0;

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from runtime_helpers import defined, raw
 
-from sympy_einsum.compiler.runtime.c_helpers import helper_parts, helper_texts
+from sympy_einsum.compiler.runtime.language_helpers import helper_parts, needed_parts
 from sympy_einsum.compiler.runtime.numba_helpers import OfNumbers, of_type
 from sympy_einsum.compiler.runtime.shared_helpers import shared
 from sympy_einsum.compiler.runtime.sources import Helper, helpers, twins
@@ -27,7 +27,7 @@ def test_every_helper_function_has_a_test():
     nodes = [node for tree in trees for node in ast.walk(tree)]
     named = {node.value for node in nodes if isinstance(node, ast.Constant)}
     called = {node.id for node in nodes if isinstance(node, ast.Name)}
-    tables = {"sources", "shared_helpers", "numba_helpers", "c_helpers"}
+    tables = {"sources", "shared_helpers", "numba_helpers", "language_helpers"}
     missing = {
         name
         for name in defined() - named
@@ -36,14 +36,13 @@ def test_every_helper_function_has_a_test():
     assert not missing
 
 
-def test_parts_of_c_stand_after_what_they_need():
-    """tests/compiler/emit/test_c_functions.py compiles and runs them."""
-    parts = helper_parts()
-    order = [*parts]
-    for name, part in parts.items():
-        assert all(order.index(other) < order.index(name) for other in part.needs)
-        assert helper_texts([name])[-1] == part.text
-    assert helper_texts([]) == []
+def test_parts_stand_after_what_they_need():
+    """tests/compiler/emit/test_typed_functions.py compiles and runs them."""
+    parts = helper_parts("c_helpers.c")
+    found = needed_parts("c_helpers.c", ["gram", "softplus"])
+    assert [*found] == [name for name in parts if name in found]
+    assert {"add_product", "memory", "log_of"} < found.keys()
+    assert needed_parts("c_helpers.c", []) == {}
 
 
 def test_texts_are_in_the_names_of_a_library():

@@ -1,11 +1,13 @@
-"""Generated C: compiled by gcc in one shared library, compared with NumPy."""
+"""Generated C and Fortran: compiled in one shared library each, compared with NumPy."""
 
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,26 @@ import pytest
 import sympy as sp
 
 import sympy_einsum as se
-from sympy_einsum.compiler.runtime.c_helpers import helper_parts
+from sympy_einsum.compiler.emit.languages import LANGUAGES as SPELLED
+from sympy_einsum.compiler.runtime.language_helpers import needed_parts
 
-needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc isn't installed")
-FLAGS = ["-Wall", "-Werror", "-std=c99"]
+FLAGS = {
+    "c": ["gcc", "-Wall", "-Werror", "-std=c99"],
+    "fortran": ["gfortran", "-Wall", "-Werror", "-std=f2008", "-fopenmp-simd"],
+}
+# Where both are conditional, gfortran can't see that an array is allocated or a number is set; it
+# warns of functions with effects, which errors are tested by.
+FLAGS["fortran"] += ["-Wno-maybe-uninitialized", "-Wno-uninitialized", "-Wno-function-elimination"]
+FLAGS["fortran"] += ["-Wno-unused-dummy-argument"]
+ENDINGS = {"c": "c", "fortran": "f90"}
+LANGUAGES = [*FLAGS]
+
+
+def needs(language):
+    """Skip a test where there is no compiler."""
+    if shutil.which(FLAGS[language][0]) is None:
+        pytest.skip(f"{FLAGS[language][0]} isn't installed")
+
 
 n, m, k, T = sp.symbols("n m k T", integer=True, positive=True)
 c = sp.Symbol("c")
@@ -345,16 +363,35 @@ def arrays_of(case, lengths, rng):
     return found
 
 
-class Library:
-    """Functions of C in one shared library."""
-
-    def __init__(self, path, texts, flags=()):
-        self.texts = texts
-        # Helper functions are alike in all units.
+def joined(language, texts):
+    """Return one text with the functions of several units, whose helper functions are alike."""
+    if language == "c":
         units = [text.partition("*/\n\n")[2] for text in texts.values()]
-        paragraphs = dict.fromkeys(part for unit in units for part in unit.split("\n\n"))
-        (path / "all.c").write_text("\n\n".join(paragraphs))
-        command = ["gcc", "-O2", *FLAGS, *flags, "-shared", "-fPIC", "-o", "all.so", "all.c", "-lm"]
+        return "\n\n".join(dict.fromkeys(part for unit in units for part in unit.split("\n\n")))
+    first, *_ = texts.values()
+    head = first[first.index("\nmodule ") :].partition("\n\n")[0].splitlines()[:-1]
+    bodies = [text.partition("public :: ")[2].partition("\n\n")[2] for text in texts.values()]
+    blocks = []
+    for side in (0, 2):
+        found = {}
+        for body in bodies:
+            for part in (
+                body.rpartition("end module")[0].partition("contains\n")[side].split("\n\n")
+            ):
+                found[part.strip("\n")] = None
+        blocks.append("\n\n".join(found))
+    head += [f"public :: {own}" for own in texts]
+    return "\n".join([*head, blocks[0], "contains", blocks[1], "end module"])
+
+
+class Library:
+    """Functions in one shared library."""
+
+    def __init__(self, language, path, texts, flags=()):
+        self.language, self.texts = language, texts
+        file = f"all.{ENDINGS[language]}"
+        (path / file).write_text(joined(language, texts))
+        command = [*FLAGS[language], "-O1", *flags, "-shared", "-fPIC", "-o", "all.so", file, "-lm"]
         done = subprocess.run(command, cwd=path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
         self.library = ctypes.CDLL(str(path / "all.so"))
@@ -362,16 +399,21 @@ class Library:
     def call(self, own, case, arrays, shapes):
         """Call a function; return the error code and the results."""
         text = self.texts[own]
-        prototype = text[text.index(f"int {own}(") :].partition(");")[0].partition("(")[2]
+        start = f"int {own}(" if self.language == "c" else f"subroutine {own}("
+        prototype = text[text.index(start) :].partition(")")[0].partition("(")[2].replace("&", "")
+        parameters = [parameter.split()[-1] for parameter in prototype.split(",")]
         known = {}
         for symbol, value in zip(case.args, arrays, strict=True):
             for axis, length in enumerate(getattr(symbol, "shape", ())):
                 known.setdefault(str(length), value.shape[axis])
                 if length == n + 1:
                     known.setdefault("n", value.shape[axis] - 1)
-        parameters = [parameter.split()[-1] for parameter in prototype.split(", ")]
-        count = len(parameters) - len(arrays) - len(shapes)
-        results, given = [], [ctypes.c_int64(known[name]) for name in parameters[:count]]
+        count = len(parameters) - len(arrays) - len(shapes) - (self.language == "fortran")
+        # In Fortran a length T has another name beside an array t.
+        lengths = [
+            known.get(name, [*known.values()][k]) for k, name in enumerate(parameters[:count])
+        ]
+        results, given = [], [*map(ctypes.c_int64, lengths)]
         for symbol, value in zip(case.args, arrays, strict=True):
             if np.ndim(value):
                 value = np.ascontiguousarray(value, np.int64 if symbol is at else float)
@@ -381,11 +423,19 @@ class Library:
                 is_place = isinstance(value, int)
                 given.append((ctypes.c_int64 if is_place else ctypes.c_double)(value))
         kept, results = results, []  # The arguments stay alive.
-        for name, shape in zip(prototype.split(", ")[-len(shapes) :], shapes, strict=True):
+        for place, shape in enumerate(shapes):
             # Filled with what isn't a result, so that each entry must be written.
-            results.append(np.full(shape, -777, np.int64 if "int64_t" in name else float))
+            described = text.partition(f"result{place} : ")[2].partition("\n")[0]
+            kind = np.int64 if "integer" in described else float
+            results.append(np.full(shape, -777, kind))
             given.append(ctypes.c_void_p(results[-1].ctypes.data))
-        error = getattr(self.library, own)(*given)
+        function = getattr(self.library, own)
+        if self.language == "c":
+            error = function(*given)
+        else:
+            code = ctypes.c_int(-1)
+            function(*given, ctypes.byref(code))
+            error = code.value
         del kept
         return error, results
 
@@ -394,16 +444,20 @@ def names_of(cases):
     return {name: f"f{place}" for place, name in enumerate(cases)}
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    texts = {
-        own: se.codegen(CASES[name].args, CASES[name].exprs, name=own, language="c")
-        for name, own in names_of(CASES).items()
+def texts_of(cases, language):
+    return {
+        own: se.codegen(cases[name].args, cases[name].exprs, name=own, language=language)
+        for name, own in names_of(cases).items()
     }
-    return Library(tmp_path_factory.mktemp("c"), texts)
 
 
-@needs_gcc
+@pytest.fixture(scope="module", params=LANGUAGES)
+def library(request, tmp_path_factory):
+    needs(request.param)
+    texts = texts_of(CASES, request.param)
+    return Library(request.param, tmp_path_factory.mktemp(request.param), texts)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_values(library, name):
     case = CASES[name]
@@ -423,7 +477,6 @@ EMPTY = [{n: 0, m: 3, k: 2, T: 2}, {n: 4, m: 0, k: 2, T: 2}, {n: 2, m: 3, k: 0, 
 NEEDS_ENTRIES = {"logsumexp", "softmax", "softmax Jacobian", "kronecker"}
 
 
-@needs_gcc
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("lengths", EMPTY, ids=str)
 def test_lengths_of_0(library, lengths):
@@ -462,11 +515,13 @@ ERRORS = {
 }
 
 
-@needs_gcc
-def test_positions_that_are_arguments(tmp_path):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_positions_that_are_arguments(tmp_path, language):
+    needs(language)
     j = sp.Symbol("j", integer=True)
     case = Case([A, j], [A[:, j], A[j], se.gradient(A[:, j].sum() ** 2, A), j * A[0, 0]])
-    library = Library(tmp_path, {"f": se.codegen(case.args, case.exprs, name="f", language="c")})
+    text = se.codegen(case.args, case.exprs, name="f", language=language)
+    library = Library(language, tmp_path, {"f": text})
     value = np.random.default_rng(11).normal(size=(3, 4))
     for place in (0, 2, -1, -3, 3, -4):
         is_inside = -3 <= place < 3
@@ -486,13 +541,10 @@ def test_positions_that_are_arguments(tmp_path):
                 np.testing.assert_allclose(one, other)
 
 
-@needs_gcc
-def test_errors(tmp_path):
-    texts = {
-        own: se.codegen(ERRORS[name].args, ERRORS[name].exprs, name=own, language="c")
-        for name, own in names_of(ERRORS).items()
-    }
-    library = Library(tmp_path, texts)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_errors(tmp_path, language):
+    needs(language)
+    library = Library(language, tmp_path, texts_of(ERRORS, language))
 
     def error(name, arrays, shapes):
         return library.call(names_of(ERRORS)[name], ERRORS[name], arrays, shapes)[0]
@@ -508,8 +560,12 @@ def test_errors(tmp_path):
     assert error("maximum", [np.ones(0)], [()]) == 2
     assert error("windows", [np.ones(2), np.ones(3)], [(9,)]) == 2
     # A negative length.
-    function = getattr(library.library, names_of(ERRORS)["maximum"])
-    assert function(ctypes.c_int64(-1), None, None) == 2
+    function, code = getattr(library.library, names_of(ERRORS)["maximum"]), ctypes.c_int(-1)
+    if language == "c":
+        assert function(ctypes.c_int64(-1), None, None) == 2
+    else:
+        function(ctypes.c_int64(-1), None, None, ctypes.byref(code))
+        assert code.value == 2
 
 
 def minors(X):
@@ -523,7 +579,6 @@ def minors(X):
     )
 
 
-@needs_gcc
 @pytest.mark.parametrize("rank", [0, 1, 2, 3, 4, 5])
 def test_cofactors_of_singular_matrices(library, rank):
     rng = np.random.default_rng(9)
@@ -566,16 +621,12 @@ static inline void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, d
 """
 
 
-@needs_gcc
 def test_products_of_a_blas(tmp_path):
+    needs("c")
     (tmp_path / "cblas.h").write_text(CBLAS)
     names = ["products", "transposes", "inverse", "definite", "several right-hand sides"]
     cases = {name: CASES[name] for name in names}
-    texts = {
-        own: se.codegen(CASES[name].args, CASES[name].exprs, name=own, language="c")
-        for name, own in names_of(cases).items()
-    }
-    library = Library(tmp_path, texts, ["-DUSE_CBLAS", "-I."])
+    library = Library("c", tmp_path, texts_of(cases, "c"), ["-DUSE_CBLAS", "-I."])
     rng = np.random.default_rng(10)
     for lengths in (LENGTHS[0], LENGTHS[2], LARGE):
         for name, own in names_of(cases).items():
@@ -608,42 +659,117 @@ def test_refused(expression, what):
         se.codegen([A, x, y, c, P, S], expression, language="c")
 
 
+WRONG_NAMES = {
+    "c": ("double", "exp", "result0", "memory", "cumsum", "2x", "a b"),
+    "fortran": ("Result0", "SQRT", "merge", "Module", "cumsum", "Gram", "2x", "a b", "x" * 60),
+}
+
+
 def test_wrong_arguments():
-    with pytest.raises(se.UnsupportedError, match="language is 'python' or 'c', not 'fortran'"):
-        se.codegen(x, x.sum(), language="fortran")
+    with pytest.raises(se.UnsupportedError, match=r"'fortran' or 'julia'.*, not 'basic'"):
+        se.codegen(x, x.sum(), language="basic")
     with pytest.raises(se.UnsupportedError, match="a semiring is for language='python' only"):
         se.codegen(x, x.sum(), language="c", semiring="max-plus")
     with pytest.raises(se.UnsupportedError, match="the backend 'jax' is for"):
         se.codegen(x, x.sum(), "jax", language="c")
-    for name in ("double", "exp", "result0", "memory", "cumsum", "2x", "a b"):
-        with pytest.raises(se.TensorError, match="must be an identifier"):
-            se.codegen(x, x.sum(), name=name, language="c")
+    for language, names in WRONG_NAMES.items():
+        for name in names:
+            with pytest.raises(se.TensorError, match="must be an identifier"):
+                se.codegen(x, x.sum(), name=name, language=language)
 
 
-def test_names_of_arguments():
-    # Words of C and of our helper functions get other names.
-    names = ["int", "double", "error", "result0", "exp", "x; abort()"]
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_names_of_arguments(tmp_path, language):
+    # Words of the language and of our helper functions get other names, as do those that differ by
+    # case in Fortran, which generated names mustn't be equal to either.
+    needs(language)
+    names = ["int", "double", "error", "result0", "exp", "x; abort()", "X", "x", "T1", "I0", "F"]
     symbols = [se.TensorSymbol(name, 2) for name in names]
-    text = se.codegen(symbols, sum(symbols), language="c")
-    head = text[text.index("int function(", 40) :].partition("{")[0]
-    assert "arg5_" in head
-    assert "abort" not in text
-    assert "restrict double" not in head
+    weighted = sum(place * se.exp(own) for place, own in enumerate(symbols, 1))
+    case = Case(symbols, (weighted * weighted.sum(), weighted))
+    library = Library(language, tmp_path, texts_of({"f": case}, language))
+    assert "abort" not in library.texts["f0"]
+    arrays = [np.random.default_rng(12).normal(size=2) for _ in names]
+    total = sum(place * np.exp(own) for place, own in enumerate(arrays, 1))
+    error, found = library.call("f0", case, arrays, [(2,), (2,)])
+    assert error == 0
+    np.testing.assert_allclose(found, [total * total.sum(), total])
 
 
-@needs_gcc
+def test_lines_of_fortran_are_short():
+    numbers = np.arange(1000.0).reshape(2, 500) - 3.5
+    v = se.TensorSymbol("a_rather_long_name_of_a_vector", 500)
+    total = se.tanh(sum(se.sin(k * v + 0.1) * se.cos(v - k) for k in range(12)))
+    text = se.codegen(v, [total, numbers @ v, v[::-1] * numbers[1]], language="fortran")
+    assert max(map(len, text.splitlines())) <= 132
+    runs = [
+        len([*own])
+        for is_open, own in groupby(text.splitlines(), lambda own: own.endswith("&"))
+        if is_open
+    ]
+    assert max(runs) <= 255
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", ["products", "definite", "loop", "extrema", "gathers"])
-def test_units_compile_alone(tmp_path, name):
-    case = CASES[name]
-    (tmp_path / "unit.c").write_text(se.codegen(case.args, case.exprs, language="c"))
-    command = ["gcc", "-O1", *FLAGS, "-Wextra", "-pedantic", "-c", "unit.c"]
+def test_units_compile_alone(tmp_path, name, language):
+    needs(language)
+    case, file = CASES[name], f"unit.{ENDINGS[language]}"
+    (tmp_path / file).write_text(se.codegen(case.args, case.exprs, language=language))
+    strict = ["-O1", "-Wextra", "-pedantic"] if language == "c" else ["-O0", "-pedantic"]
+    command = [*FLAGS[language], *strict, "-c", file]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
 
 
-def test_parts_of_helper_functions():
-    # A part needs others above it only.
-    seen = set()
-    for name, part in helper_parts().items():
+@pytest.mark.parametrize("language", SPELLED)
+def test_parts_of_helper_functions(language):
+    # A part needs others above it only, and all whose names it has.
+    spelled, seen = SPELLED[language], set()
+    for name, part in spelled.parts().items():
         assert {*part.needs} <= seen
         seen.add(name)
+        known = needed_parts(spelled.file, [name])
+        assert [*known][-1] == name
+        if language == "c":  # which a compiler sees
+            continue
+        code = re.sub(r"(!|#|/\*|//).*|[\"'].*?[\"']|\w+%|%\w+|\.\w+", "", part.text)
+        called = {*re.findall(r"\b[A-Za-z_]\w*(?=\()", code)}
+        assert called & spelled.parts().keys() <= known.keys(), name
+
+
+# Functions of Julia's that are called.
+JULIAS = """Array ArgumentError DimensionMismatch Float64 Int64 Matrix PosDefException Symmetric
+SingularException Vector abs acos asin atan asinh cbrt ceil cholesky clamp collect copysign copyto!
+cos cosh det exp expm1 fill! fld floatmax floor hypot inv isfinite isinf isinteger isnan issuccess
+log log10 log1p log2 logabsdet logabsgamma logdet lu max min mod mul! permutedims prod rem reshape
+round sign sin sinc sinh size sqrt tan tanh throw tr transpose trunc view"""
+
+
+def test_julia_is_well_formed():
+    # There is no Julia here: blocks and brackets are closed, calls are those of functions that are
+    # defined or Julia's, and nothing is C's or Fortran's.
+    for name, case in CASES.items():
+        text = se.codegen(case.args, case.exprs, name="f", language="julia")
+        code = re.sub(r'#.*|".*?"', "", text)
+        openers = re.findall(r"^ *(?:@\w+ )?(?:for|if|function|begin|struct)\b", code, re.M)
+        assert len(openers) == len(re.findall(r"^ *end$", code, re.M)), name
+        for one, other in ("()", "[]", "{}"):
+            assert code.count(one) == code.count(other), name
+        foreign = r";(?! check)|\+\+|->|\.and\.|\bint\b|\bdo\b|\bcall\b|\*\*"
+        assert not re.search(foreign, code), name
+        defined = {*re.findall(r"^(?:function )?(\w+!?)\(.*(?:\) =|\)$)", code, re.M)}
+        imported = {*re.findall(r"using SpecialFunctions: (\w+)", code), "Factors", "above"}
+        called = {*re.findall(r"(?<![\w.])([A-Za-z_]\w*!?)\(", code)}
+        assert called <= {*defined, *imported, *JULIAS.split()}, name
+
+
+def test_julia_counts_from_1_and_reverses_axes():
+    expr = (A * x[None, :]).sum(0)[1:] + long[0]
+    text = se.codegen([A, x, long], expr, name="f", language="julia")
+    body = text[text.index("function f(") :]
+    assert "n = size(A, 2)\n    m = size(A, 1)\n" in body
+    assert "if size(A) != (m, n)\n" in body
+    assert "if size(long) != (n + 1,)\n" in body
+    assert "t3 = t1[i0 + 1] * x[i0 + 2] + t2\n" in body
+    assert "for i0 in 0:m - 2\n" in body

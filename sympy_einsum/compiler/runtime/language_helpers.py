@@ -1,4 +1,4 @@
-"""The helper functions of generated C: the text of ``c_helpers.c``, in parts.
+"""The helper functions of other languages: the texts of ``c_helpers.c`` and its like, in parts.
 
 A line ``/// name: others`` begins a part, which needs those others.
 """
@@ -21,9 +21,9 @@ class HelperPart(NamedTuple):
 
 
 @cache
-def helper_parts() -> dict[str, HelperPart]:
-    """Return the parts by their names, each after those that it needs."""
-    text = files(__package__).joinpath("c_helpers.c").read_text(encoding="utf-8")
+def helper_parts(file: str) -> dict[str, HelperPart]:
+    """Return the parts of a file by their names, each after those that it needs."""
+    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
     found: dict[str, HelperPart] = {}
     for part in text.removeprefix(MARK).split(f"\n{MARK}"):
         head, _, own = part.partition("\n")
@@ -32,10 +32,10 @@ def helper_parts() -> dict[str, HelperPart]:
     return found
 
 
-def helper_texts(names: Iterable[str]) -> list[str]:
-    """Return the texts of some parts, and of those that they need, in order."""
-    parts, needed = helper_parts(), {*names}
+def needed_parts(file: str, names: Iterable[str]) -> dict[str, HelperPart]:
+    """Return some parts of a file, and those that they need, in order."""
+    parts, needed = helper_parts(file), {*names}
     for name in reversed(parts):
         if name in needed:
             needed.update(parts[name].needs)
-    return [part.text for name, part in parts.items() if name in needed]
+    return {name: part for name, part in parts.items() if name in needed}
