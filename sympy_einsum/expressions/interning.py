@@ -272,6 +272,11 @@ class Node(StockExpr, metaclass=NodeType):
         """Return the free symbols of the node's own data: its lengths and positions."""
         return {s for e in data_expressions(self.data) for s in e.free_symbols}
 
+    def _map_body(self, change: Callable[[Any], Any]) -> Any:
+        """Return the node with a change to the expressions of its body, in which it binds symbols;
+        itself where it has none."""
+        return self
+
     # --- identity
 
     @property

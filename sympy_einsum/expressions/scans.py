@@ -320,6 +320,9 @@ class Scan(Binder):
         """Return the result of a loop with another step."""
         return self.loop.with_outputs(outputs).result(self.kind, self.place)
 
+    def _map_body(self, change: Callable[[Any], Any]) -> Any:
+        return self.with_outputs([change(output) for output in self.open_outputs()])
+
     @property
     def group(self) -> tuple[Operands, Data]:
         """The operands, and the data after kind and place: equal for all results of one loop."""

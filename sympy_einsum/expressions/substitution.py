@@ -140,13 +140,18 @@ def _checked(old: Basic, new: Basic, rewrite: Callable[[Basic], Basic]) -> Basic
 def substitute_function(root: Basic, old: type, new: Callable[..., Expr]) -> Basic:
     """Replace an undefined function by another, and its derivatives by those of the other."""
 
+    def inside(body: Basic) -> Basic:
+        return substitute_function(body, old, new)
+
     def visit(node: Basic, below: Operands) -> Basic:
         if isinstance(node, Node):
             data = [
                 with_function(part, old, new) if isinstance(part, Expr) else part
                 for part in node.data
             ]
-            return rebuild(node, below, node.data if data == list(node.data) else tuple(data))
+            new_data = node.data if data == list(node.data) else tuple(data)
+            built = rebuild(node, below, new_data)
+            return built._map_body(inside) if isinstance(built, Node) else built
         built = rebuild(node, below) if below else node
         is_hit = isinstance(node, Function) and origin_of(type(node), len(below))[0] == old
         return with_function(built, old, new) if is_hit else built

@@ -186,6 +186,9 @@ class Unevaluated(Binder):
         """Return the body, with hoisted operands in place of their symbols."""
         return [self.at(self.bound)]
 
+    def _map_body(self, change: Callable[[Any], Any]) -> Any:
+        return self.with_outputs([change(self.at(self.bound))])
+
     def with_outputs(self, outputs: Sequence[Operand]) -> Operand:
         """Return the same of another body, in which nothing is hoisted."""
         (body,) = outputs

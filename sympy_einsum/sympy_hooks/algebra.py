@@ -35,7 +35,8 @@ from ..expressions import (
     substitute,
     substitute_function,
 )
-from .replacing import replaced, rewritten
+from .patterns import wild_values
+from .replacing import found_in, replaced, rewritten
 
 # Nodes of stock scalars that may be evaluated later.
 UNEVALUATED = (Derivative, ExprWithLimits, Limit, Subs)
@@ -134,9 +135,10 @@ class AlgebraHooks(Node):
         """SymPy's ``replace``: a function is replaced inside of tensors too, with its derivatives
         where it is an unknown one, a type of node by a function of its operands, a symbol or node
         by another. A function as the query sees every node, the parts of scalar functions too.
+        A pattern with ``Wild`` matches what is computed entry by entry, numbers and tensors alike.
 
-        Raises UnsupportedError for patterns with ``Wild``, and for functions that build several
-        nodes or have options.
+        Raises UnsupportedError for patterns inside of products, and for functions that build
+        several nodes or have options.
 
         >>> import sympy_einsum as se
         >>> from sympy import Function
@@ -145,8 +147,49 @@ class AlgebraHooks(Node):
         tanh(x).sum()
         >>> (se.inv(A) @ se.exp(x)).replace(se.exp, se.cos).replace(se.inv, se.pinv)
         pinv(A) @ cos(x)
+        >>> from sympy import Wild, cos
+        >>> w = Wild("w")
+        >>> (A @ se.exp(2 * x)).replace(se.exp(2 * w), cos(w))
+        A @ cos(x)
         """
-        return replaced(self, query, value, map)
+        return replaced(self, query, value, map, exact)
+
+    def match(self, pattern: Basic, old: bool = False) -> dict[Basic, Basic] | None:
+        """SymPy's ``match``: the values of the wild symbols for which a pattern is the expression,
+        entry by entry; None without any.
+
+        Raises UnsupportedError for wild symbols inside of products, inverses and the like.
+
+        >>> import sympy_einsum as se
+        >>> from sympy import Wild
+        >>> x, y, w, b = *se.tensors("x y", 3), Wild("w"), Wild("b")
+        >>> (2 * x + se.exp(y)).match(w * x + b) == {w: 2, b: se.exp(y)}
+        True
+        """
+        return wild_values(self, as_basic(pattern), old)
+
+    def find(self, query: object, group: bool = False) -> Any:
+        """SymPy's ``find``: the set of nodes, and of parts of scalar functions, of a type, that
+        match a pattern, or for which a function is true. With ``group`` a dictionary; each distinct
+        one counts once.
+
+        >>> import sympy_einsum as se
+        >>> A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
+        >>> (A @ se.exp(1 + se.sin(x))).find(se.sin)
+        {sin(x)}
+        """
+        found = found_in(self, query)
+        return dict.fromkeys(found, 1) if group else found
+
+    def count(self, query: object) -> int:
+        """Return how many distinct nodes and parts of scalar functions ``find`` finds.
+
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> (se.exp(x) + se.exp(2 * x)).count(se.exp)
+        2
+        """
+        return len(found_in(self, query))
 
     def _rewrite(self, pattern: Any, rule: object, method: str, **hints: Any) -> Basic:
         if method == "_eval_rewrite_as_tractable":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from sympy import Basic, Wild
+from sympy import Basic
 from sympy.core.function import FunctionClass
 
 from .. import operations as ops
-from ..core import UnsupportedError, transform
+from ..core import UnsupportedError, postorder, transform
 from ..expressions import (
     Adj,
     AdjStack,
@@ -32,6 +32,7 @@ from ..expressions import (
     Slot,
     Softmax,
     TensorExpr,
+    Unevaluated,
     adj,
     apply_body,
     as_basic,
@@ -40,9 +41,11 @@ from ..expressions import (
     inv,
     logdet,
     rebuild,
+    slot,
     substitute,
     substitute_function,
 )
+from .patterns import is_pattern, with_patterns_replaced
 
 # The nodes that a function builds, for functions of nothing but operands.
 NODES: Mapping[Callable[..., Operand], tuple[type[TensorExpr], ...]] = {
@@ -87,7 +90,9 @@ def as_query(query: object) -> object:
     return query
 
 
-def replaced(expr: Basic, query: object, value: Any, map: bool = False, **options: object) -> Any:
+def replaced(
+    expr: Basic, query: object, value: Any, map: bool = False, exact: bool | None = None
+) -> Any:
     """An expression with all that matches replaced, below first, each distinct node once."""
     known = as_query(query)
     if isinstance(known, FunctionClass) and callable(value) and not map:
@@ -95,12 +100,9 @@ def replaced(expr: Basic, query: object, value: Any, map: bool = False, **option
     found: dict[Basic, Basic] = {}
     if not isinstance(known, Basic):
         result = _with_matches(expr, known, value, found)
+    elif is_pattern(known):
+        result = with_patterns_replaced(expr, known, value, found, exact)
     else:
-        if known.atoms(Wild):
-            raise UnsupportedError(
-                "patterns with Wild don't look inside of tensor expressions; replace a symbol, a "
-                "function or a type of node, or what a function of your own finds"
-            )
         found[known] = as_basic(value() if callable(value) else value)
         result = substitute(expr, found)
     return (result, found) if map else result
@@ -124,14 +126,44 @@ def _with_matches(expr: Basic, query: Any, value: Any, found: dict[Basic, Basic]
             found[part] = result
         return result
 
+    def inside(body: Basic) -> Basic:
+        return _with_matches(body, query, value, found)
+
     def visit(node: Basic, below: Operands) -> Basic:
         built = rebuild(node, below) if below else node
+        if isinstance(built, Node):
+            built = built._map_body(inside)
         if isinstance(built, Elementwise):
             body = built.body.replace(matches, new)
             built = built if body == built.body else apply_body(body, built.operands)
         return new(built)
 
     return transform([expr], visit)[0]
+
+
+def found_in(root: Basic, query: object) -> set[Basic]:
+    """The nodes that match a query, and the parts of scalar functions, of their operands."""
+    known: Any = as_query(query)
+
+    def matches(part: Basic) -> bool:
+        if isinstance(known, Basic):
+            return part.match(known) is not None
+        return isinstance(part, known) if isinstance(known, (type, tuple)) else bool(known(part))
+
+    return set(_matching(root, matches))
+
+
+def _matching(root: Basic, matches: Callable[[Basic], bool]) -> Iterator[Basic]:
+    for node in postorder([root]):
+        if matches(node):
+            yield node
+        if isinstance(node, Elementwise):
+            operands = {slot(k): operand for k, operand in enumerate(node.operands)}
+            for part in postorder([node.body]):
+                if not isinstance(part, Slot) and matches(part):
+                    yield part.xreplace(operands)
+        if isinstance(node, Unevaluated):
+            yield from _matching(node.expr, matches)
 
 
 def rewritten(
@@ -143,8 +175,13 @@ def rewritten(
     def rewrite(part: Basic) -> Basic:
         return part._rewrite(pattern, rule, method, **hints)
 
+    def inside(body: Basic) -> Basic:
+        return rewritten(body, pattern, rule, method, **hints)
+
     def visit(own: Basic, below: Operands) -> Basic:
         built = rebuild(own, below) if below else own
+        if isinstance(built, Node):
+            built = built._map_body(inside)
         if isinstance(built, Elementwise):
             body = rewrite(built.body)
             return built if body == built.body else apply_body(body, built.operands)

@@ -56,6 +56,7 @@ from ..expressions import (
     stock_children,
 )
 from .algebra import is_array, substituted
+from .patterns import is_pattern
 from .replacing import as_query, is_function, replaced
 
 # SymPy's own function behind a replacement.
@@ -458,12 +459,32 @@ def subs_of_any(stock: Stock, self: Basic, *args: object, **options: object) -> 
 def replace(
     stock: Stock, self: Basic, query: Any, value: Any = None, *others: Any, **options: Any
 ) -> Any:
-    """SymPy's ``replace``; the functions that it looks for are inside of tensors too."""
-    if is_function(query):
+    """SymPy's ``replace``; the functions and patterns that it looks for are inside of tensors
+    too."""
+    if is_function(query) or is_pattern(query):
         query = as_query(query)
         replacements = {node: replaced(node, query, value) for node in outermost(self)}
         self = self.xreplace(replacements) if replacements else self
-    return stock(self, query, value, *others, **options)
+    # Nodes of ours, which a tuple of types stands for, are found inside of others alone.
+    return self if isinstance(query, tuple) else stock(self, query, value, *others, **options)
+
+
+def find(stock: Stock, self: Basic, query: Any, group: bool = False) -> Any:
+    """SymPy's ``find``, inside of tensors too."""
+    query = as_query(query)
+    found: Any = {} if group else set()
+    if not isinstance(query, tuple):
+        found = stock(self, query, group)
+    for node in set(outermost(self)):
+        found.update(node.find(query, group))
+    return found
+
+
+def count(stock: Stock, self: Basic, query: Any) -> int:
+    """SymPy's ``count``; inside of tensors distinct nodes are counted."""
+    known = as_query(query)
+    own = 0 if isinstance(known, tuple) else stock(self, known)
+    return own + sum(node.count(query) for node in set(outermost(self)))
 
 
 def evalf(

@@ -162,6 +162,16 @@ PATCHES: tuple[Patch, ...] = (
     ),
     *[
         Patch(
+            "sympy.core.basic:Basic",
+            name,
+            wrapped_by(replacement),
+            "it walks over args alone, so finds nothing inside of tensors",
+            "functions are found in tensor expressions only, not in SymPy's functions of these",
+        )
+        for name, replacement in (("find", stock.find), ("count", stock.count))
+    ],
+    *[
+        Patch(
             "sympy.core.evalf:EvalfMixin",
             name,
             wrapped_by(stock.evalf),

@@ -16,6 +16,10 @@ x, y, h = se.TensorSymbol("x", n), se.TensorSymbol("y", n), se.TensorSymbol("h",
 A, B, T = se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, n), se.TensorSymbol("T", 3, n, n)
 
 
+w, b = sp.Wild("w"), sp.Wild("b")
+without_x = sp.Wild("v", exclude=[x])
+
+
 @pytest.mark.parametrize("old", [sp.exp, se.exp])
 @pytest.mark.parametrize("new", [sp.cos, se.cos, lambda u: sp.cos(u)])
 @pytest.mark.parametrize(
@@ -77,12 +81,93 @@ def test_parts_of_functions_are_replaced():
         (se.softmax(x), se.softmax, "doesn't find what softmax builds.*Softmax"),
         (se.norm(x), se.norm, "doesn't find what norm builds"),
         (se.norm(x), se.sqrt, "Pow for sqrt"),
-        (A @ x, sp.Wild("w") ** 2, "patterns with Wild"),
+        (A @ x, A @ se.exp(w * x), "are matched entry by entry, and not inside of A @ exp"),
     ],
 )
 def test_unmatched_queries_of_replace_are_refused(expr, query, told):
     with pytest.raises(se.UnsupportedError, match=told):
         expr.replace(query, lambda *arguments, **named: x)
+
+
+@pytest.mark.parametrize(
+    ("expr", "pattern", "values"),
+    [
+        (2 * x + A @ y, w * x + b, {w: 2, b: A @ y}),
+        (2 * x, w * x, {w: 2}),
+        (x * y, w * x, {w: y}),
+        (se.exp(A @ x), se.exp(w), {w: A @ x}),
+        (se.exp(x) * y + 3 * x, w * y + without_x * x, {w: se.exp(x), without_x: 3}),
+        (x**3, w**b, {w: x, b: 3}),
+        (A @ x, w, {w: A @ x}),
+        (2 * (x @ x), w * (x @ x), {w: 2}),
+        (t * sp.sin(x @ x), w * sp.sin(b), {w: t, b: x @ x}),
+        (x + 3 * y, x + 3 * y, {}),
+        (se.sin(x), se.cos(w), None),
+        (A @ x, sp.exp(w), None),
+    ],
+)
+def test_patterns_match_numbers_and_tensors_entry_by_entry(expr, pattern, values):
+    assert expr.match(pattern) == values
+
+
+@pytest.mark.parametrize(
+    ("expr", "pattern", "value", "expected"),
+    [
+        (A @ se.exp(x) + se.exp(y), sp.exp(w), sp.sin(w), A @ se.sin(x) + se.sin(y)),
+        (se.exp(x) * y, sp.exp(w), w**2, x**2 * y),
+        (A @ se.exp(2 * x) + t, se.exp(2 * w), lambda w: se.cos(w), A @ se.cos(x) + t),
+        (se.sin(x) ** 2 + se.cos(x) ** 2, sp.sin(w) ** 2, 1 - sp.cos(w) ** 2, se.Ones(n)),
+        (A @ se.exp(x), sp.exp(w), 1, A.sum(axis=1)),
+        (t * sp.sin(x @ se.exp(x)), sp.exp(w), sp.cos(w), t * sp.sin(x @ se.cos(x))),
+        (se.inv(A + se.exp(B)), sp.exp(w), w, se.inv(A + B)),
+        (se.sin(x), sp.exp(w), w, se.sin(x)),
+    ],
+)
+def test_patterns_are_replaced_wherever_they_stand(expr, pattern, value, expected):
+    assert expr.replace(pattern, value) == expected
+
+
+def test_replacements_of_patterns_are_told():
+    result, found = (se.exp(x) + y).replace(sp.exp(w), sp.sin(w), map=True)
+    assert (result, found) == (se.sin(x) + y, {se.exp(x): se.sin(x)})
+
+
+@pytest.mark.parametrize(
+    ("expr", "query", "expected"),
+    [
+        (A @ se.exp(1 + se.sin(x)), se.sin, {se.sin(x)}),
+        (A @ se.exp(1 + se.sin(x)), sp.exp, {se.exp(1 + se.sin(x))}),
+        (A @ se.exp(x), sp.exp(w), {se.exp(x)}),
+        (A @ se.exp(x), se.TensorSymbol, {A, x}),
+        (A @ se.exp(x), lambda e: e == x, {x}),
+        (A @ se.exp(x), x, {x}),
+        (se.inv(A) @ x, se.inv, {se.inv(A)}),
+        (t * se.det(A), se.det, {se.det(A)}),
+        (sp.exp(t) * (x @ se.exp(x)), sp.exp, {sp.exp(t), se.exp(x)}),
+        (sp.Integral(se.exp(t * x), (t, 0, 1)), sp.exp, {se.exp(t * x)}),
+    ],
+)
+def test_parts_are_found(expr, query, expected):
+    assert expr.find(query) == expected
+    assert expr.find(query, group=True) == dict.fromkeys(expected, 1)
+    assert expr.count(query) == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("expr", "change", "expected"),
+    [
+        ("exp", lambda e: e.replace(sp.exp, sp.sin), "sin(t*x)"),
+        ("exp", lambda e: e.replace(sp.exp(w), sp.sin(w)), "sin(t*x)"),
+        ("sinh", lambda e: e.rewrite(sp.exp), "exp(t*x)/2 - exp(-(t*x))/2"),
+        ("sinh", lambda e: e.replace(sp.sinh, lambda u: sp.cos(u)), "cos(t*x)"),
+    ],
+)
+def test_bodies_are_changed_too(expr, change, expected):
+    made = getattr(se, expr)
+    integral = sp.Integral(made(t * x), (t, 0, 1))
+    assert str(change(integral)) == f"Integral({expected}, (t, 0, 1))"
+    last, _ = se.scan(lambda c, i: (made(c) * x, None), x, length=2)
+    assert change(last) == se.scan(lambda c, i: (change(made(c)) * x, None), x, length=2)[0]
 
 
 def holds(expr, kind):
