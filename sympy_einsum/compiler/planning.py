@@ -32,6 +32,7 @@ from .passes.common_factors import factored, with_known_multiples
 from .passes.factorizations import with_factors
 from .passes.layouts import laid_out
 from .passes.scatters import merge_scatters
+from .passes.shared_calls import share_calls
 
 
 def make_plan(exprs: Sequence[Operand]) -> Plan:
@@ -114,4 +115,5 @@ def _plan(
         results += builder.lower(group)
     plan = merge_scatters(without_dead_code(instructions, results))
     plan = with_known_multiples(factored(plan))
+    plan = share_calls(plan) if cse else plan
     return with_factors(plan)._replace(contractions=contractions)

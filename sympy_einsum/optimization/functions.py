@@ -401,6 +401,14 @@ class Instance:
         return self._has_few_entries(self.functions.jacobian, heights)
 
     @once
+    def has_sparse_squares(self) -> bool:
+        """Whether few entries of the squared Jacobian may differ from 0 too: at most the pairs of
+        such entries in each row."""
+        rows = self.sparse_jacobian(self.bounds.inside(np.ones(self.packing.size)))
+        pairs = float((np.diff(rows.indptr).astype(float) ** 2).sum())
+        return pairs <= tuning.MAX_SPARSE_SHARE * self.packing.size**2
+
+    @once
     def has_sparse_hessian(self) -> bool:
         """Whether the objective's Hessian is large, and few of its entries may differ from 0."""
         if self.packing.size <= tuning.MAX_DENSE_HESSIAN:

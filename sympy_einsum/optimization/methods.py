@@ -33,7 +33,7 @@ def names_for(instance: Instance) -> list[str]:
     bounded = instance.bounds.are_some
     is_small = size <= tuning.MAX_DENSE_HESSIAN
     entries = instance.residual_size * size
-    is_dense = not instance.has_sparse_jacobian
+    is_dense = not instance.has_sparse_jacobian or (bounded and not instance.has_sparse_squares)
     most = tuning.MAX_BOUNDED_JACOBIAN if bounded else tuning.MAX_JACOBIAN
     has_jacobian = entries <= most or not is_dense
     if functions.residual is not None and not instance.general and has_jacobian:
