@@ -22,6 +22,7 @@ extensions = [
     "elsewhere",
     "rule_tables",
     "reference",
+    "parameters",
     "gallery",
 ]
 exclude_patterns = ["_build"]
@@ -43,6 +44,8 @@ html_css_files = ["pages.css"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
 
+# Types are named by words, in the sections on parameters.
+autodoc_typehints = "none"
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Result"]
 # Don't link types in signatures, because those of other projects have no pages here.

@@ -155,10 +155,10 @@ def test_examples_that_are_generated_run():
     assert [name for name, value in of_numpy.items() if not examples_run(value, name)] == []
 
 
-def reference():
-    """Return the extension of Sphinx's that writes the pages."""
-    path = ROOT / "docs" / "extensions" / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference", path)
+def extension_of(name):
+    """Return one of our extensions of Sphinx."""
+    path = ROOT / "docs" / "extensions" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -169,7 +169,7 @@ def test_each_name_is_on_one_page():
     spaces = {"se": "sympy_einsum", "snp": "sympy_einsum.numpy", "x": "sympy_einsum.TensorExpr"}
     parts = [name.partition(".") for name in NAMES]
     names = [f"{spaces[space]}.{own}" for space, _, own in parts if space in spaces]
-    pages = reference().pages()
+    pages = extension_of("reference").pages()
     listed = [entry.name for _, _, entries in pages.values() for entry in entries]
     assert [name for name in names if listed.count(name) != 1] == []
     assert set(listed) == set(names)
@@ -177,7 +177,7 @@ def test_each_name_is_on_one_page():
 
 def test_each_page_is_in_the_contents():
     text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    assert sorted(re.findall("^api/(.*)$", text, re.M)) == sorted(reference().pages())
+    assert sorted(re.findall("^api/(.*)$", text, re.M)) == sorted(extension_of("reference").pages())
 
 
 def test_completion_shows_nothing_internal():
@@ -193,6 +193,10 @@ def test_completion_shows_nothing_internal():
     assert {"shape", "order", "operands", "sum", "T", "is_symmetric"} <= set(dir(x))
     assert set(dir(snp)) == set(snp.__all__)
     assert not {"of", "instead"} & set(dir(se.ComplexTensor(x)))
+    # Of SymPy's hundreds what users call.
+    assert not {"as_coeff_Add", "is_Poly", "getO", "fps"} & set(dir(x))
+    assert {"subs", "xreplace", "free_symbols", "doit", "series"} <= set(dir(x))
+    assert len([name for name in dir(x @ x) if name[0] != "_"]) < 180
 
 
 def test_help_of_a_node_is_short():
@@ -205,3 +209,17 @@ def test_every_public_function_has_a_docstring():
     for name, value in vars(se).items():
         if not name.startswith("_") and isinstance(value, FunctionType):
             assert value.__doc__, name
+
+
+def test_parameters_are_described():
+    """On the pages each signature has a section on its parameters."""
+    extension = extension_of("parameters")
+    for name, value in CALLABLES.items():
+        found = extension.signature_of(value)
+        text = inspect.getdoc(value)
+        if isinstance(value, type) or found is None or not found.parameters.keys() - {"self"}:
+            continue
+        if "\nParameters\n" not in text:
+            lines = extension.with_parameters(text.splitlines(), value)
+            assert " : " in lines[lines.index("Parameters") + 3], name
+    assert extension.described("TensorLike | None") == "a tensor, a scalar, or an array, or None"

@@ -362,8 +362,9 @@ def _with_sources(lines: Iterable[str], value: object) -> list[str]:
 def without_arguments(
     app: Sphinx, what: str, name: str, value: object, options: object, text: str, returned: str
 ) -> tuple[str, str] | None:
-    """Hide the arguments of node classes, which functions build."""
-    return ("", "") if getattr(value, "__new__", None) is Node.__new__ else None
+    """Hide the arguments of node classes and of results, which functions build."""
+    is_result = isinstance(value, type) and getattr(se, value.__name__, None) is not value
+    return ("", "") if is_result or getattr(value, "__new__", None) is Node.__new__ else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

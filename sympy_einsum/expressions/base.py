@@ -140,6 +140,12 @@ class Rebuild:
         return substitute(self.node, {old: new for old, new in replacements if old != new})
 
 
+# Attributes of SymPy's expressions that completion shows.
+_FROM_STOCK = {"args", "atoms", "cancel", "coeff", "collect", "count", "doit", "evalf", "expand"}
+_FROM_STOCK |= {"factor", "find", "free_symbols", "func", "has", "integrate", "limit", "match", "n"}
+_FROM_STOCK |= {"replace", "rewrite", "series", "simplify", "subs", "together", "xreplace"}
+
+
 class TensorExpr(Methods):
     """Base class of tensor expressions.
 
@@ -170,7 +176,14 @@ class TensorExpr(Methods):
     _iterable = False
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in FOR_PASSES]
+        """List our attributes, and of SymPy's those that users call."""
+        own = type(self)
+        left_out = {
+            name
+            for name in {*dir(Expr)} - _FROM_STOCK
+            if not name.startswith("_") and getattr(own, name, None) is getattr(Expr, name, own)
+        }
+        return [name for name in super().__dir__() if name not in FOR_PASSES | left_out]
 
     def __bool__(self) -> bool:
         # Without it a tensor with an axis of length 0 would be false.

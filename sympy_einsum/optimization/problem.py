@@ -240,7 +240,7 @@ class Problem:
 
     @property
     def kkt(self) -> OptimalityConditions:
-        """The conditions for an optimum: of stationarity, feasibility, signs, complementarity."""
+        """The conditions for an optimum, of stationarity, feasibility, signs, complementarity."""
         slopes = gradient(self.lagrangian, self.variables)
         pairs = [
             (multiplier, constraint)

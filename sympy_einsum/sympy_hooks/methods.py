@@ -86,7 +86,7 @@ class Methods(Operators, AlgebraHooks):
 
     @property
     def real(self) -> Operand:
-        """The real part: the tensor itself, where there are no complex numbers inside.
+        """The real part, the tensor itself where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> x = se.TensorSymbol("x", 3)
@@ -97,7 +97,7 @@ class Methods(Operators, AlgebraHooks):
 
     @property
     def imag(self) -> Operand:
-        """The imaginary part: zeros, where there are no complex numbers inside.
+        """The imaginary part, zeros where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> se.TensorSymbol("x", 3).imag
@@ -194,7 +194,7 @@ class Methods(Operators, AlgebraHooks):
 
     @property
     def mT(self) -> Operand:
-        """The transposed matrices: the last two axes exchanged.
+        """The transposed matrices, with the last two axes exchanged.
 
         Raises ShapeError for a vector.
 
@@ -206,7 +206,7 @@ class Methods(Operators, AlgebraHooks):
 
     @property
     def T(self) -> Operand:
-        """The transpose: the axes in reverse order.
+        """The transpose, with the axes in reverse order.
 
         >>> import sympy_einsum as se
         >>> A, T = se.TensorSymbol("A", (2, 3)), se.TensorSymbol("T", (5, 2, 3))
@@ -217,7 +217,7 @@ class Methods(Operators, AlgebraHooks):
 
     @property
     def H(self) -> Operand:
-        """The conjugate transpose: the transpose, where there are no complex numbers inside.
+        """The conjugate transpose; the transpose, where there are no complex numbers inside.
 
         >>> import sympy_einsum as se
         >>> A = se.TensorSymbol("A", (2, 3))

@@ -75,7 +75,7 @@ def _indexed(name: str, letters: str) -> str:
 
 def _display(left: str, value: Any) -> str:
     formula = f'<math display="block"><mrow>{left}<mo>=</mo>{_mathml(value)}</mrow></math>'
-    return f'<div class="math">{formula}</div>'
+    return f'<div class="formula">{formula}</div>'
 
 
 def _inline(value: Any) -> str:

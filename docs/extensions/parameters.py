@@ -1,0 +1,94 @@
+"""Describe parameters in words where a docstring has no section on them, from their types, whose
+names stand in no signature."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from sympy_einsum.expressions import Node
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+# Descriptions of annotations.
+TYPES = {
+    "TensorLike": "a tensor, a scalar, or an array",
+    "Operand": "a tensor or a scalar",
+    "ComplexLike": "a tensor, a scalar, an array, or a pair of real tensors",
+    "Axes": "an axis, or several",
+    "Length": "a length, an integer or a symbol",
+    "Lengths": "lengths, integers or symbols",
+    "PerAxis": "a length, or one for each axis",
+    "Listed": "a tensor, or several",
+    "Several": "several tensors or scalars",
+    "Order": "the order of the norm",
+    "bool": "True or False",
+    "int": "an integer",
+    "float": "a number",
+    "complex": "a number",
+    "str": "a text",
+    "Expr": "a scalar expression",
+    "Basic": "an expression of SymPy",
+    "Symbol": "a symbol",
+    "Written": "a tensor, a scalar, or an array",
+    "ArrayLike": "an array",
+}
+# Sections that come after the one on parameters.
+FOLLOWING = {"Returns", "Attributes", "Raises", "Examples", "References", "Notes", "See Also"}
+
+
+def described(annotation: str) -> str:
+    """Return an annotation in words; empty for one that says nothing to a reader.
+
+    >>> described("TensorLike | None"), described("Any")
+    ('a tensor, a scalar, or an array, or None', '')
+    """
+    words = []
+    for part in map(str.strip, annotation.strip("'\"").split("|")):
+        literal = part.removeprefix("Literal[").removesuffix("]")
+        if literal != part or part == "None":
+            words.append(literal)
+        elif part in TYPES:
+            words.append(TYPES[part])
+    return ", or ".join(words)
+
+
+def signature_of(value: object) -> inspect.Signature | None:
+    """Return the signature of a function or class, if it has one."""
+    try:
+        return inspect.signature(value) if callable(value) else None  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+def with_parameters(lines: list[str], value: object) -> list[str]:
+    """Return the lines of a docstring with a section on the parameters."""
+    found = signature_of(value)
+    named = [] if found is None else [p for p in found.parameters.values() if p.name != "self"]
+    if not named or "Parameters" in lines or getattr(value, "__new__", None) is Node.__new__:
+        return lines
+    section = ["Parameters", "==========", ""]
+    for parameter in named:
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+        label = stars.get(parameter.kind, "") + parameter.name
+        text = described(str(parameter.annotation)) or "as described above"
+        section.append(f"{label} : {text}")
+    follows = (k for k, line in enumerate(lines) if line in FOLLOWING or line.startswith(">>>"))
+    place = next(follows, len(lines))
+    if lines[place:] and lines[place].startswith(">>>"):
+        section += ["", "Examples", "========"]
+    return [*lines[:place], "", *section, "", *lines[place:]]
+
+
+def add_parameters(
+    app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Add the section to a docstring."""
+    lines[:] = with_parameters(lines, value)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    # Before reference.py converts sections for Napoleon.
+    app.connect("autodoc-process-docstring", add_parameters, priority=300)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
