@@ -1,9 +1,13 @@
-"""The cell magic ``%%einsum`` for IPython and Jupyter, after ``%load_ext sympy_einsum``."""
+"""The cell magic ``%%einsum`` for IPython and Jupyter, and notes on what takes long, after
+``%load_ext sympy_einsum``."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import sys
+import threading
+import time
 from typing import Any
 
 from IPython.core.completer import (
@@ -14,17 +18,22 @@ from IPython.core.completer import (
 )
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments
 from sympy import Symbol
 
 from .commandline import ReportRequest, differentiate, question
-from .core import TensorError
+from .core import TensorError, tuning
 from .expressions import Operand, TensorSymbol
 from .languages import SYNTAXES
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _SYMBOLS = (Symbol, TensorSymbol)
+# Functions and methods that may take long.
+_LONG = {"diff", "gradient", "jacobian", "hessian", "jvp", "vjp", "hvp", "linearize", "simplify"}
+_LONG |= {"expand", "factor", "equal", "lambdify", "codegen", "compress", "convexity", "solve"}
+_LONG |= {"expectation", "variance", "covariance", "series", "taylor", "limit", "latex"}
+_LONG |= {"check_derivative", "evaluate"}
 _ASKS_FOR_HELP = re.compile(r"(?:^|\s)(?:-h|--help)(?:\s|$)")
 
 
@@ -38,8 +47,8 @@ class EinsumMagics(Magics):
     @argument("--order", type=int, default=1, help="how often to differentiate")
     @argument("--syntax", default="auto", choices=["auto", *SYNTAXES], help="the language")
     @argument("--declare", default="", help="what the variables are, instead of the session's")
-    @cell_magic
-    def einsum(self, line: str, cell: str) -> Operand | list[Operand] | None:
+    @line_cell_magic
+    def einsum(self, line: str, cell: str | None = None) -> Operand | list[Operand] | None:
         """Read the cell: its answer is its expression, or the derivatives that are asked for.
 
         Symbols of the session that have the names in the text stand for these; the others become
@@ -48,6 +57,8 @@ class EinsumMagics(Magics):
         if _ASKS_FOR_HELP.search(line):
             print(self.einsum.parser.format_help())
             return None
+        if cell is None:
+            raise UsageError("begin the cell with %%einsum, and write the expression below it")
         shell: Any = self.shell
         options = self.einsum.parser.parse_args(shlex.split(line))
         request = ReportRequest(
@@ -82,9 +93,57 @@ def _with_body(lines: list[str]) -> list[str]:
     return [*lines, "\n"] if len(lines) == 1 and lines[0].startswith("%%einsum") else lines
 
 
+class ProgressNotes:
+    """Say on standard error which of our functions runs, when a cell has taken some seconds, and
+    again after twice the time."""
+
+    def __init__(self) -> None:
+        self.timer: threading.Timer | None = None
+        self.start = 0.0
+
+    def begin(self, info: object = None) -> None:
+        """Start the timer, before a cell runs."""
+        self.end()
+        self.start = time.monotonic()
+        self._wait(tuning.NOTE_SECONDS)
+
+    def end(self, result: object = None) -> None:
+        """Stop the timer."""
+        if self.timer is not None:
+            self.timer.cancel()
+
+    def _wait(self, seconds: float) -> None:
+        self.timer = threading.Timer(seconds, self._note)
+        self.timer.daemon = True
+        self.timer.start()
+
+    def _note(self) -> None:
+        name = self._running()
+        elapsed = time.monotonic() - self.start
+        if name is not None:
+            text = f"sympy_einsum: {name} is running, after {elapsed:.0f} s; interrupt to stop it"
+            print(text, file=sys.stderr, flush=True)
+        self._wait(tuning.NOTE_SECONDS if name is None else elapsed)
+
+    def _running(self) -> str | None:
+        """Return the name of the outermost public function of ours in the main thread."""
+        frame = sys._current_frames().get(threading.main_thread().ident or 0)
+        found = None
+        while frame is not None:
+            name = frame.f_code.co_name
+            is_ours = frame.f_globals.get("__name__", "").startswith("sympy_einsum.")
+            if is_ours and name in _LONG:
+                found = name
+            frame = frame.f_back
+        return found
+
+
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Attach the magic and its completions, as ``%load_ext sympy_einsum`` does."""
     shell.register_magics(EinsumMagics)
+    notes = ProgressNotes()
+    shell.events.register("pre_run_cell", notes.begin)
+    shell.events.register("post_run_cell", notes.end)
     shell.input_transformers_cleanup.append(_with_body)
 
     @context_matcher()

@@ -1,11 +1,15 @@
 """The cell magic of IPython: its input, the names it defines in the session, its completions."""
 
+import threading
+import time
+
 import pytest
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from sympy import Symbol
 
 import sympy_einsum as se
+from sympy_einsum.core import tuning
 from sympy_einsum.sympy_hooks import notebooks
 
 
@@ -66,8 +70,9 @@ def test_completion(shell):
 
 @pytest.mark.parametrize("line", ["--help", "-h", "f --help"])
 @pytest.mark.parametrize("body", ["", "\nx'*x"])
-def test_help_is_given_with_and_without_a_body(shell, capsys, line, body):
-    shell.run_cell(f"%%einsum {line}{body}")
+@pytest.mark.parametrize("magic", ["%einsum", "%%einsum"])
+def test_help_is_given_with_and_without_a_body(shell, capsys, magic, line, body):
+    shell.run_cell(f"{magic} {line}{body if magic == '%%einsum' else ''}")
     out = "".join(capsys.readouterr())
     assert "a variable to differentiate by" in out
     assert "Error" not in out
@@ -76,6 +81,24 @@ def test_help_is_given_with_and_without_a_body(shell, capsys, line, body):
 def test_an_empty_cell_is_refused_with_a_hint(shell, capsys):
     shell.run_cell("%%einsum")
     assert "expected an expression such as" in "".join(capsys.readouterr())
+    shell.run_cell("%einsum x'*x")
+    assert "begin the cell with %%einsum" in "".join(capsys.readouterr())
+
+
+def test_long_cells_say_what_runs(shell, capsys, monkeypatch):
+    """Our function that the cell has called, not those that it calls, nor other code."""
+    monkeypatch.setattr(tuning, "NOTE_SECONDS", 0.05)
+    A = se.TensorSymbol("A", 3, 3)
+
+    shell.user_ns.update(se=se, f=A @ A, time=time)
+    shell.run_cell("time.sleep(0.3)")
+    assert "is running" not in "".join(capsys.readouterr())
+    shell.run_cell("se.check_derivative(f, f.operands[0], samples=400)")
+    assert "sympy_einsum: check_derivative is running, after 0 s" in capsys.readouterr().err
+    before = threading.active_count()
+    time.sleep(0.2)
+    assert threading.active_count() <= before
+    assert "is running" not in capsys.readouterr().err
 
 
 x, A = se.TensorSymbol("x", 3), se.TensorSymbol("A", 3, 3)

@@ -568,6 +568,8 @@ MAX_DRAWING_SECONDS = 5
 # Requests that are computed at once, and seconds between two looks at the result.
 MAX_PROCESSES = 2
 POLLING_SECONDS = 0.2
+# Seconds after which a notebook says which function is running.
+NOTE_SECONDS = 2
 
 # --- random programs for tests --------------------------------------------------------------------
 
