@@ -319,6 +319,15 @@ def test_code_for_numpy_loads_nothing_of_other_backends():
     assert _output(code) == "[]"
 
 
+def test_signs_are_known_whatever_is_loaded():
+    code = (
+        "import sympy, sympy_einsum as se\n"
+        "y = se.TensorSymbol('y', (3,), positive=True)\n"
+        "print(abs(y), se.sqrt(y**2), sympy.sqrt((y @ y) ** 2))"
+    )
+    assert _output(code) == "y y y @ y"
+
+
 def test_an_import_loads_little():
     code = (
         "import sys, sympy, numpy\n"

@@ -11,7 +11,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -562,12 +562,3 @@ def has_cholesky(node: Operand) -> Answer:
     if isinstance(node, View) and len(node.shape) == 2:
         return (yield from _is_definite_view(node, has_cholesky))
     return isinstance(node, Inv) and (yield has_cholesky, node.operands[0])
-
-
-def _as_sympy_asks(known: Property) -> Callable[[TensorExpr], bool | None]:
-    return lambda node: known(node) or None
-
-
-# The base class's answers to SymPy's queries of signs.
-TensorExpr._is_nonnegative = _as_sympy_asks(is_nonnegative)  # type: ignore[assignment,method-assign]
-TensorExpr._is_positive = _as_sympy_asks(is_positive)  # type: ignore[assignment,method-assign]

@@ -144,14 +144,14 @@ def _elementwise_terms(node: Elementwise, active: Callable[[Operand], bool]) -> 
 
 
 def _unknown_terms(node: Unknown) -> Iterator[Term]:
-    """The function's next derivative, at the same point."""
+    """Yield the function's next derivative, at the same point."""
     axes = range(node.order)
     lower = range(node.order, node.order + order_of(node.argument))
     yield Term(0, (node.at(node.argument, node.degree + 1),), ((*axes, *lower),), axes, lower)
 
 
 def _unevaluated_terms(node: Unevaluated, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """The derivative of the body, under the sign; the body at a bound [Leibniz's rule]."""
+    """Yield the derivative of the body, under the sign; the body at a bound [Leibniz's rule]."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
         if active(operand):
@@ -160,7 +160,7 @@ def _unevaluated_terms(node: Unevaluated, active: Callable[[Operand], bool]) -> 
 
 
 def _logsumexp_terms(node: LogSumExp) -> Iterator[Term]:
-    """The softmax over the same axes [BV, §3.1.5]."""
+    """Yield the softmax over the same axes [BV, §3.1.5]."""
     (operand,) = node.operands
     axes = range(operand.order)
     kept = [axis for axis in axes if axis not in node.axes]
@@ -168,14 +168,14 @@ def _logsumexp_terms(node: LogSumExp) -> Iterator[Term]:
 
 
 def _extremum_terms(node: Extremum) -> Iterator[Term]:
-    """The tie-averaged subgradient [JAX, reduce_max]."""
+    """Yield the tie-averaged subgradient [JAX, reduce_max]."""
     axes = range(node.operands[0].order)
     kept = [axis for axis in axes if axis not in node.axes]
     yield Term(0, (node.subgradient,), (axes,), kept, axes)
 
 
 def _picked_terms(node: Picked) -> Iterator[Term]:
-    """Ones at the positions from which entries are taken along the axis."""
+    """Yield ones at the positions from which entries are taken along the axis."""
     axes = range(node.order)
     other = [node.order if axis in node.axes else axis for axis in axes]
     yield Term(0, (node.one_hot,), ((*axes, node.order),), axes, other)
@@ -190,7 +190,7 @@ def _softmax_terms(node: Softmax) -> Iterator[Term]:
 
 
 def _logcumsumexp_terms(node: LogCumSumExp) -> Iterator[Term]:
-    """The softmax of all entries up to each position."""
+    """Yield the softmax of all entries up to each position."""
     *rest, place = range(node.order)
     subgradient = RunningSoftmax.of(node.operands[0])
     yield Term(
@@ -208,7 +208,7 @@ def _running_softmax_terms(node: RunningSoftmax) -> Iterator[Term]:
 
 
 def _interval_products_terms(node: IntervalProducts) -> Iterator[Term]:
-    """The product of the entries before a position times the product of those behind it."""
+    """Yield the product of the entries before a position times the product of those behind it."""
     *rest, row, column = axes = range(node.order)
     count = node.operands[0].shape[-1]
     place, before, after = range(node.order, node.order + 3)
@@ -229,7 +229,7 @@ def _log_softmax_terms(node: Operand) -> Iterator[Term]:
 
 
 def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term]:
-    """SymPy's partial derivatives of a stock scalar by its operands."""
+    """Yield SymPy's partial derivatives of a stock scalar by its operands."""
     below = stock_operands(node)
     if isinstance(node, log) and below is not node.args:
         # d log(det(X)) / dX[k,l] = inv(X)[l,k], as for logdet, in whatever det(X) is a factor.
@@ -330,7 +330,7 @@ def _adj_terms(node: Adj | AdjStack) -> Iterator[Term]:
 
 
 def _cofactor_terms(node: Cofactors | CofactorStack) -> Iterator[Term]:
-    """The derivative of the determinant of the next order."""
+    """Yield the derivative of the determinant of the next order."""
     upper = "abcdefghijklmnopqrstuvwx"[: 2 * node.degree]
     yield _term(node, upper, "yz", (cofactors(node.operands[0], node.degree + 1), upper + "yz"))
 

@@ -145,7 +145,7 @@ def _without_leaves(
 
 
 def _holders(terms: Sequence[IndexSet]) -> dict[int, set[int]]:
-    """For each label the numbers of the operands that have it."""
+    """Return for each label the numbers of the operands that have it."""
     holders: dict[int, set[int]] = {}
     for number, own in enumerate(terms):
         for label in own:

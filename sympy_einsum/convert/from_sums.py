@@ -221,8 +221,8 @@ class _Value(NamedTuple):
         return known
 
     def whole(self, output: Sequence[Symbol], hints: Lengths) -> Operand:
-        """One tensor with the given axes; what isn't among them is summed over. ``hints`` are
-        lengths of labels, where the factors don't determine them."""
+        """Return one tensor with the given axes; what isn't among them is summed over. ``hints``
+        are lengths of labels, where the factors don't determine them."""
         known = {**hints, **self.lengths()}
         built = _Value([(f(known) if callable(f) else f, labels) for f, labels in self.factors])
         if not any(labels for _, labels in built.factors) and not output:
@@ -285,7 +285,7 @@ class _SumReader:
         return children(node)
 
     def value(self, node: Basic, converted: dict[Basic, _Value]) -> _Value:
-        """A node from the values of its parts."""
+        """Return a node, from the values of its parts."""
         below = [converted[part] for part in self.parts(node)]
         if isinstance(node, Sum):
             return self._sum(node, below[0])
@@ -314,7 +314,7 @@ class _SumReader:
         return self._entrywise(node, below)
 
     def _entrywise(self, node: Basic, below: list[_Value]) -> _Value:
-        """A sum or a function of several values, along all their labels."""
+        """Return a sum or a function of several values, along all their labels."""
         parts = [(value.whole(value.labels, self.hints), value.labels) for value in below]
         lengths = _Value(parts).lengths()
         labels = tuple(lengths)
@@ -427,7 +427,7 @@ class _SumReader:
         return as_operand(base)
 
     def _element(self, tensor: Operand, positions: Sequence[Expr]) -> _Value:
-        """A tensor indexed by labels, linear functions of labels, and fixed positions."""
+        """Return a tensor indexed by labels, linear functions of labels, and fixed positions."""
         if len(positions) != tensor.order:
             raise ShapeError(f"{len(positions)} indices for {described(tensor)}")
         labels: list[Symbol] = []
@@ -462,7 +462,7 @@ class _SumReader:
         return (row, column), column - row - room
 
     def _delta(self, one: Expr, two: Expr, within: Tuple | None = None) -> _Value:
-        """Two positions that are equal, and where limits are given, within these."""
+        """Require that two positions are equal, and where limits are given, within these."""
         if one not in self.labels:
             one, two = two, one
         if one not in self.labels:
@@ -473,8 +473,8 @@ class _SumReader:
         return _Value(factors)
 
     def _delta_to_position(self, label: Symbol, position: Expr, length: Expr | None) -> _Factor:
-        """A delta between a label and a position, which may be a linear function of another one.
-        The length of the label may be unknown so far."""
+        """Return a delta between a label and a position, which may be a linear function of another
+        one. The length of the label may be unknown so far."""
         others = position.free_symbols & self.labels
         if not others:
             return lambda known: Unit(length or _length(label, known), position), (label,)

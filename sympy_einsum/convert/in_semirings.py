@@ -67,7 +67,7 @@ class Ordinary(NamedTuple):
         return self.total(stack([broadcast_to(term, shape) for term in terms]), axis=0)
 
     def masked(self, mask: Operand, value: Operand) -> Operand:
-        """A value where a mask is, zero elsewhere."""
+        """Return a value where a mask is, zero elsewhere."""
         return where(mask, value, self.zero)
 
 
@@ -151,7 +151,7 @@ def _ordinary(meaning: Ordinary, marked: Sequence[Operand]) -> list[Operand]:
 
 
 def _scan_in_semiring(meaning: Ordinary, node: Scan, operands: Sequence[Operand]) -> Operand:
-    """A loop, whose step is an ordinary one."""
+    """Convert a loop, whose step is an ordinary one."""
     loop = node.loop
     given = loop.with_operands(operands)
     outputs = replace_nodes(_ordinary(meaning, loop.outputs), given.invariant_values)

@@ -152,7 +152,7 @@ class EntryWriter:
         return entries[start]
 
     def fresh(self) -> Symbol:
-        """A new index."""
+        """Return a new index."""
         return Symbol(next(name for name in self.names if name not in self.taken), integer=True)
 
     def parts(self, place: Place) -> list[Place]:
@@ -291,7 +291,7 @@ def _one_hot_plan(writer: EntryWriter, node: OneHot, at: Position) -> EntryFormu
 
 
 def _matrix_function_plan(writer: EntryWriter, node: MatrixFunction, at: Position) -> EntryFormula:
-    """An entry of the inverse of a MatrixSymbol, the determinant of one, and so on."""
+    """Return an entry of the inverse of a MatrixSymbol, the determinant of one, and so on."""
     if node.order > 2:
         return _refuse(writer, node, at)
     converted = to_matrix(node)

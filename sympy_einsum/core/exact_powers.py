@@ -80,7 +80,7 @@ def unmultiplied_number(factors: Sequence[Basic]) -> Basic | None:
 
 
 def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
-    """SymPy's power, if that isn't a rational number too long to be computed.
+    """Return SymPy's power, if that isn't a rational number too long to be computed.
 
     >>> exact_power(2, 10)
     1024
@@ -98,7 +98,8 @@ def exact_power(base: Expr | int, exponent: Expr | int) -> Expr:
 
 
 def fold_constants(body: Expr, values: Mapping[Expr, Expr]) -> Expr:
-    """A body with numbers in the place of some of its symbols; nan where that divides by 0."""
+    """Return a body with numbers in the place of some of its symbols; nan where that divides by
+    0."""
     if body.has(Pow):
         for part in postorder([body], lambda node: node.args):
             if part.is_Pow:

@@ -17,7 +17,7 @@ from sympy.core.function import AppliedUndef
 from sympy.core.rules import Transform
 from sympy.core.symbol import Str
 
-from ..core import TensorError, children, postorder, sort_key
+from ..core import TensorError, children, deferred, postorder, sort_key
 from .graphs import (
     Entry,
     are_numeric,
@@ -41,6 +41,8 @@ else:
 
 
 _LENGTHS = Str("lengths")
+_is_nonnegative = deferred("analysis", "is_nonnegative")
+_is_positive = deferred("analysis", "is_positive")
 
 
 class AppliedFunction:
@@ -417,19 +419,13 @@ class TensorExpr(Methods):
         """
         return False
 
-    # SymPy's queries for the signs of scalars; analysis/properties.py answers them.
-
-    def _is_nonnegative(self) -> bool | None:
-        return None
-
-    def _is_positive(self) -> bool | None:
-        return None
+    # SymPy's queries for the signs of scalars.
 
     def _eval_is_nonnegative(self) -> bool | None:
-        return self._is_nonnegative()
+        return _is_nonnegative(self) or None
 
     def _eval_is_positive(self) -> bool | None:
-        return self._is_positive()
+        return _is_positive(self) or None
 
     # --- substitution
 

@@ -185,9 +185,9 @@ def _sign(operand: Operand) -> str:
     """Return SymPy's name of the assumption that holds for all entries of an operand."""
     if not is_tensor(operand):
         return "real"
-    if operand._is_positive():
+    if operand._eval_is_positive():
         return "positive"
-    if operand._is_nonnegative():
+    if operand._eval_is_nonnegative():
         return "nonnegative"
     return "complex" if holds_complex(operand) else "real"
 

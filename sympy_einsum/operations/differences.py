@@ -15,7 +15,7 @@ from .joining import concatenate
 
 
 def _slice_along(A: Operand, axis: int, start: int | None, stop: int | None) -> Operand:
-    """A slice of one axis."""
+    """Return a slice of one axis."""
     return getitem(A, (*[slice(None)] * axis, slice(start, stop)))
 
 

@@ -198,7 +198,7 @@ def _compared(
 
 
 def drop_vanishing(node: Operand, barriers: Barriers) -> Operand | None:
-    """Terms of a sum that add up to nothing are left out: Σ (u + a (x - mean(x))) = Σ u."""
+    """Drop terms of a sum that add up to nothing: Σ (u + a (x - mean(x))) = Σ u."""
     if not any(isinstance(operand, TensorAdd) for operand in node.operands):
         return None
     product = inlined_product(node, barriers)
@@ -275,7 +275,7 @@ def content(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def move_sign_into_difference(node: Operand, barriers: Barriers) -> Operand | None:
-    """A minus in front goes into a difference: -A (x - y) = A (y - x)."""
+    """Move a minus in front into a difference: -A (x - y) = A (y - x)."""
     if not node.coefficient.is_negative or type(node.core) is not Einsum:
         return None
     product = inlined_product(node, barriers)

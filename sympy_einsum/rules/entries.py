@@ -83,7 +83,7 @@ def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple
 
 
 def reflect_sum(node: Operand, barriers: Barriers) -> Operand | None:
-    """An odd or even function of a difference: sin(y - x) = -sin(x - y)."""
+    """Reflect an odd or even function of a difference: sin(y - x) = -sin(x - y)."""
     if len(node.operands) != 1 or not isinstance(node.operands[0], TensorAdd):
         return None
     reflected = substitute_slots(node.body, ((_S, -_S),))

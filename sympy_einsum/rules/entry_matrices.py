@@ -118,7 +118,7 @@ def _are_sums(tensors: tuple[Operand, ...]) -> bool:
 
 
 def det_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
-    """The determinant of a matrix of entries, where it is simpler than the matrix."""
+    """Write out the determinant of a matrix of entries, where it is simpler than the matrix."""
     (matrix,) = node.operands
     array = known_entries(matrix) if _are_sums(node.operands) else None
     if array is None:
@@ -128,7 +128,7 @@ def det_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def inv_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
-    """The inverse of an orthogonal matrix of entries is its transpose."""
+    """Invert an orthogonal matrix of entries by transposing it."""
     (matrix,) = node.operands
     array = known_entries(matrix) if _are_sums(node.operands) else None
     if array is None:

@@ -240,7 +240,7 @@ class _Expansion:
         return self._opaque(node)
 
     def _of_scalar(self, node: Operand) -> list[Part]:
-        """A stock scalar: sums, products and powers are multiplied out."""
+        """Multiply out sums, products and powers in a stock scalar."""
         if not node.args or not self._below(node) or not isinstance(node, Expr):
             return self._opaque(node)
         if node.is_Add:
@@ -272,7 +272,7 @@ class _Expansion:
         return parts
 
     def _of_elementwise(self, node: Elementwise, below: list[list[Part]]) -> list[Part]:
-        """A polynomial of the operands; of a single term any whole power."""
+        """Expand a polynomial of the operands; of a single term any whole power."""
         body, slots = node.body, [slot(k) for k in range(len(below))]
         is_power = body.is_Pow and isinstance(body.base, Slot) and body.exp.is_Integer
         if is_power and len(below[0]) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 
 from sympy import Mul, Pow, S
@@ -29,7 +30,7 @@ def join_intervals(node: Operand, barriers: Barriers) -> Operand | None:
     W_ik x_k W_(k+1)n = [i ≤ k] W_in: what was a recurrence is a running sum."""
     product = inlined_product(node, barriers)
     given = product.operands, product.subscripts, product.lengths
-    operands, subscripts, lengths = inline_products(*given, lambda inner, _: _is_cut(inner))
+    operands, subscripts, lengths = inline_products(*given, _slices_intervals)
     product = Product(product.scalars, tuple(operands), tuple(subscripts), product.output, lengths)
     places = [k for k, o in enumerate(product.operands) if isinstance(o, IntervalProducts)]
     for one, other in permutations(places, 2):
@@ -39,7 +40,7 @@ def join_intervals(node: Operand, barriers: Barriers) -> Operand | None:
     return None
 
 
-def _is_cut(operand: Operand) -> bool:
+def _slices_intervals(operand: Operand, others: Sequence[Operand]) -> bool:
     return is_slice(operand) and any(isinstance(o, IntervalProducts) for o in operand.operands)
 
 

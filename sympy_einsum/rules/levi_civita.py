@@ -82,7 +82,8 @@ def _sign(labels: Sequence[int], order: Sequence[int]) -> int:
 
 
 def contract_with_symmetric(node: Operand, barriers: Barriers) -> Operand | None:
-    """The contraction of an antisymmetric tensor with two axes of a symmetric matrix is 0."""
+    """Drop the contraction of an antisymmetric tensor with two axes of a symmetric matrix, which is
+    0."""
     product = inlined_product(node, barriers)
     for tensor, labels in zip(product.operands, product.subscripts, strict=True):
         if not isinstance(tensor, LeviCivita):

@@ -61,31 +61,32 @@ Form: TypeAlias = Callable[[Recurrence, Carry], Closed | None]
 
 
 def loop_as_sum(node: Scan, around: Barriers) -> Operand | None:
-    """A carry to which each step adds what doesn't depend on carries: its last value is a sum over
-    the steps, its values are running sums."""
+    """Sum a carry to which each step adds what doesn't depend on carries: its last value is a sum
+    over the steps, its values are running sums."""
     return _result(node, _as_sum)
 
 
 def loop_as_product(node: Scan, around: Barriers) -> Operand | None:
-    """A carry that each step multiplies by what doesn't depend on carries: its last value is a
-    product over the steps, its values are running products."""
+    """Multiply up a carry that each step multiplies by what doesn't depend on carries: its last
+    value is a product over the steps, its values are running products."""
     return _result(node, _as_product)
 
 
 def loop_as_logsumexp(node: Scan, around: Barriers) -> Operand | None:
-    """The log-sum-exp of a carry and of what doesn't depend on carries: its last value is that over
-    the first carry and the steps, its values are running ones."""
+    """Take the log-sum-exp of a carry and of what doesn't depend on carries: its last value is that
+    over the first carry and the steps, its values are running ones."""
     return _result(node, _as_logsumexp)
 
 
 def loop_as_extremum(node: Scan, around: Barriers) -> Operand | None:
-    """The maximum or minimum of a carry and of what doesn't depend on carries; only in code, since
-    steps halve the derivative at ties, which an extremum shares equally."""
+    """Take the maximum or minimum of a carry and of what doesn't depend on carries; only in code,
+    since steps halve the derivative at ties, which an extremum shares equally."""
     return _result(node, _as_extremum)
 
 
 def loop_as_power(node: Scan, around: Barriers) -> Operand | None:
-    """A carry that each step multiplies by one scalar, or by the entries of one tensor."""
+    """Raise to a power a carry that each step multiplies by one scalar, or by the entries of one
+    tensor."""
     loop = node.loop
     if node.kind != LAST:
         return None
@@ -102,8 +103,8 @@ def loop_as_power(node: Scan, around: Barriers) -> Operand | None:
 
 
 def loop_as_matrix_power(node: Scan, around: Barriers) -> Operand | None:
-    """A carry that each step multiplies by one matrix, where the power of the matrix costs less
-    than the steps."""
+    """Raise to a power a carry that each step multiplies by one matrix, where the power of the
+    matrix costs less than the steps."""
     loop = node.loop
     if node.kind != LAST or loop.length.is_Integer:
         return None

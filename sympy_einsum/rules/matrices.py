@@ -115,7 +115,7 @@ class Chain(NamedTuple):
         return contract_part(operands, labels, output, self.lengths)
 
     def weighted(self, body: Expr, *others: Expr) -> list[Labelled]:
-        """A function of each of the weights and of other scalars."""
+        """Return a function of each of the weights and of other scalars."""
         return [(apply_body(body, (own, *others)), labels) for own, labels in self.weights]
 
 

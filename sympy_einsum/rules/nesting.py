@@ -74,7 +74,7 @@ def split_components(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def fold_square(node: Operand, barriers: Barriers) -> Operand | None:
-    """Two equal halves of a product are computed once: x_j A_ij A_ik x_k = (A x)_i (A x)_i."""
+    """Compute two equal halves of a product once: x_j A_ij A_ik x_k = (A x)_i (A x)_i."""
     twice = [o for o, count in Counter(node.operands).items() if count == 2]
     if len(twice) < 2:
         return None

@@ -119,7 +119,7 @@ def parts_of_sums(sums: Sequence[Operand]) -> dict[Operand, list[tuple[Expr, Ope
 
 
 class _Remainder:
-    """What is left of a sum of which parts are taken, one after the other.
+    """The rest of a sum of which parts are taken, one after the other.
 
     A part costs time for its own terms: a gradient may be a sum of thousands of terms in pairs.
     """

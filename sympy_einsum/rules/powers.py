@@ -177,7 +177,7 @@ def _power_of_sum(total: TensorAdd, exponent: int) -> Operand | None:
 
 
 def split_square(node: Operand, barriers: Barriers) -> Operand | None:
-    """A square that is summed over an axis of its own is a product: Σ x² = x·x."""
+    """Write a square that is summed over an axis of its own as a product: Σ x² = x·x."""
     if not any(operand.as_entry_power()[1] == 2 for operand in node.operands):
         return None
     product = inlined_product(node, barriers)

@@ -11,7 +11,7 @@ from .powers import power_of
 
 
 def cancel_quotient(node: Operand, barriers: Barriers) -> Operand | None:
-    """A divisor of a product cancels against its factors: Σ_j A_ij s_j / (A s)_i = 1."""
+    """Cancel a divisor of a product against its factors: Σ_j A_ij s_j / (A s)_i = 1."""
     product = inlined_product(node)
     for k, operand in enumerate(product.operands):
         if not is_denominator(operand):

@@ -72,7 +72,7 @@ class _Distributor:
         self.barriers = barriers
 
     def distributed(self, node: Operand) -> Operand:
-        """A product without axes as a sum of such products."""
+        """Return a product without axes as a sum of such products."""
         product = inlined_product(node, self.barriers)
         places = [k for k, operand in enumerate(product.operands) if operand in self.sums]
         if len(places) != 1 or any(isinstance(o, SPECIAL) for o in product.operands):

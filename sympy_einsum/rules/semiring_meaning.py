@@ -75,7 +75,7 @@ def in_meaning(exprs: Sequence[Operand], semiring: str) -> list[Operand]:
 
 
 def _marked(node: Operand, operands: Sequence[Operand]) -> Operand:
-    """A node of marked operands; the step of a loop is marked too."""
+    """Return a node of marked operands; the step of a loop is marked too."""
     built = rebuild(node, tuple(operands))
     if not isinstance(built, Scan):
         return built

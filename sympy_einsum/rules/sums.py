@@ -51,7 +51,7 @@ from .equal_axes import equal_axes, has_deltas, sum_on_diagonal
 
 
 def collect(node: Operand, barriers: Barriers) -> Operand | None:
-    """Terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
+    """Collect terms that differ in their scalar factors alone: s A + t A = (s + t) A."""
     collected = like_terms(node.operands)
     if len(collected) == len(node.operands):
         return None
@@ -59,7 +59,7 @@ def collect(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def flatten_transposed_sums(node: Operand, barriers: Barriers) -> Operand | None:
-    """The transpose of a sum in a sum: A + (B + C)' = A + B' + C'."""
+    """Flatten the transpose of a sum in a sum: A + (B + C)' = A + B' + C'."""
     if not any(_rearranged_sum(term) for term in node.operands):
         return None
     terms: list[Operand] = []
@@ -74,7 +74,7 @@ def flatten_transposed_sums(node: Operand, barriers: Barriers) -> Operand | None
 
 
 def transpose_terms(node: Operand, barriers: Barriers) -> Operand | None:
-    """A transposed sum whose terms are transposed anyway: (A' - B)' = A - B'."""
+    """Transpose the terms of a transposed sum, where most are transposed: (A' - B)' = A - B'."""
     total = node.core
     if not isinstance(total, TensorAdd) or total in barriers or not _is_transpose(node):
         return None
@@ -110,7 +110,7 @@ def _rearranged_sum(term: Operand) -> bool:
 
 
 def add_diagonals(node: Operand, barriers: Barriers) -> Operand | None:
-    """Terms on one diagonal are added there: I + diag(x) = diag(1 + x)."""
+    """Add terms on one diagonal there: I + diag(x) = diag(1 + x)."""
     groups: dict[Any, list[Operand]] = {}
     for term in node.operands:
         axes = equal_axes(term)

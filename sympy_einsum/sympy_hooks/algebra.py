@@ -54,7 +54,7 @@ _with_numbers = deferred("evaluation", "with_numbers")
 
 
 def _outside(node: Node) -> Expr:
-    """A scalar with its ordinary symbols outside of tensor products; a tensor stays."""
+    """Return a scalar with its ordinary symbols outside of tensor products; a tensor stays."""
     return node if node.shape else _symbols_outside(node)
 
 
@@ -109,8 +109,8 @@ class AlgebraHooks(Node):
         return self if self.is_Function else _expand(self)
 
     def subs(self, *args: object, **options: object) -> Operand:
-        """SymPy's ``subs``. An array in the place of a tensor symbol brings its axis lengths along,
-        and then all is replaced at once.
+        """Substitute as SymPy's ``subs``. An array in the place of a tensor symbol brings its axis
+        lengths along, and then all is replaced at once.
 
         Raises TensorError for strings, which SymPy would evaluate, and ShapeError for what has
         another shape than what it replaces.
@@ -132,10 +132,11 @@ class AlgebraHooks(Node):
         simultaneous: bool = True,
         exact: bool | None = None,
     ) -> Any:
-        """SymPy's ``replace``: a function is replaced inside of tensors too, with its derivatives
-        where it is an unknown one, a type of node by a function of its operands, a symbol or node
-        by another. A function as the query sees every node, the parts of scalar functions too.
-        A pattern with ``Wild`` matches what is computed entry by entry, numbers and tensors alike.
+        """Replace as SymPy's ``replace``: a function is replaced inside of tensors too, with its
+        derivatives where it is an unknown one, a type of node by a function of its operands, a
+        symbol or node by another. A function as the query sees every node, the parts of scalar
+        functions too. A pattern with ``Wild`` matches what is computed entry by entry, numbers and
+        tensors alike.
 
         Raises UnsupportedError for patterns inside of products, and for functions that build
         several nodes or have options.
@@ -155,8 +156,8 @@ class AlgebraHooks(Node):
         return replaced(self, query, value, map, exact)
 
     def match(self, pattern: Basic, old: bool = False) -> dict[Basic, Basic] | None:
-        """SymPy's ``match``: the values of the wild symbols for which a pattern is the expression,
-        entry by entry; None without any.
+        """Return SymPy's ``match``: the values of the wild symbols for which a pattern is the
+        expression, entry by entry; None without any.
 
         Raises UnsupportedError for wild symbols inside of products, inverses and the like.
 
@@ -169,9 +170,9 @@ class AlgebraHooks(Node):
         return wild_values(self, as_basic(pattern), old)
 
     def find(self, query: object, group: bool = False) -> Any:
-        """SymPy's ``find``: the set of nodes, and of parts of scalar functions, of a type, that
-        match a pattern, or for which a function is true. With ``group`` a dictionary; each distinct
-        one counts once.
+        """Return SymPy's ``find``: the set of nodes, and of parts of scalar functions, of a type,
+        that match a pattern, or for which a function is true. With ``group`` a dictionary; each
+        distinct one counts once.
 
         >>> import sympy_einsum as se
         >>> A, x = se.TensorSymbol("A", 3, 3), se.TensorSymbol("x", 3)
@@ -289,8 +290,8 @@ class AlgebraHooks(Node):
 
 
 def substituted(expr: Basic, *args: object, **options: object) -> Basic:
-    """SymPy's ``subs`` of any expression of ours, or of any that has tensor symbols replaced by
-    arrays."""
+    """Return SymPy's ``subs`` of any expression of ours, or of any that has tensor symbols replaced
+    by arrays."""
     pairs = _of_symbols_within(expr, _pairs(args))
     for old, new in pairs.items():
         if isinstance(old, FunctionClass):

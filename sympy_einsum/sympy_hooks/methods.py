@@ -283,7 +283,7 @@ class Methods(Operators, AlgebraHooks):
     # --- products and functions
 
     def applyfunc(self, f: Callable[..., Expr] | Lambda) -> Operand:
-        """A scalar function of one argument, of SymPy's or a ``Lambda``, applied entry by entry.
+        """Apply a scalar function of one argument, of SymPy's or a ``Lambda``, entry by entry.
 
         Raises TensorError for what is no such function.
 

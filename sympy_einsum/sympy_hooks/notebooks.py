@@ -48,7 +48,7 @@ def _leaves(values: object) -> list[object]:
 
 
 def _print_method(method: MethodType, printer: Any, is_cycle: bool) -> None:
-    """A compiled function is a method, of what knows its arguments."""
+    """Print a compiled function, a method of what knows its arguments."""
     printer.text(repr(method.__self__ if hasattr(method, "cost") else method))
 
 

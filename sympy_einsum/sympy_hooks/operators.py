@@ -28,7 +28,7 @@ Operator: TypeAlias = Callable[[Any, TensorLike], Operand]
 
 
 def _stock_for_scalars(method: Operator) -> Operator:
-    """An operator that is SymPy's own between scalars, ours where a tensor takes part."""
+    """Return an operator that is SymPy's own between scalars, ours where a tensor takes part."""
     of_expr = getattr(Expr, method.__name__)
 
     @wraps(method)
@@ -48,8 +48,8 @@ def _stock_for_scalars(method: Operator) -> Operator:
 
 
 def _with_matrix(method: Operator, tensor: Node, matrix: MatrixBase | MatrixExpr) -> Operand:
-    """An operator between a tensor and one of SymPy's matrices, whose ``*`` is the
-    product of matrices."""
+    """Return an operator between a tensor and one of SymPy's matrices, whose ``*`` is the product
+    of matrices."""
     if method.__name__ == "__rmul__" and isinstance(matrix, MatrixExpr):
         return ops.matmul(matrix, tensor)  # matrix @ tensor arrives so too
     if method.__name__ in ("__mul__", "__rmul__", "__truediv__", "__rtruediv__"):
@@ -169,7 +169,7 @@ class Operators(Node):
     # --- conditions: tensors of ones and zeros
 
     def __gt__(self, other: TensorLike) -> Operand:
-        """Ones where it is larger, zeros elsewhere."""
+        """Return ones where it is larger, zeros elsewhere."""
         return ops.compare(Gt, self, other)
 
     def __ge__(self, other: TensorLike) -> Operand:
@@ -182,25 +182,25 @@ class Operators(Node):
         return ops.compare(Le, self, other)
 
     def __and__(self, other: TensorLike) -> Operand:
-        """Ones where both conditions hold, zeros elsewhere."""
+        """Return ones where both conditions hold, zeros elsewhere."""
         return _connected(And, self, other)
 
     __rand__ = __and__
 
     def __or__(self, other: TensorLike) -> Operand:
-        """Ones where one of the conditions holds, zeros elsewhere."""
+        """Return ones where one of the conditions holds, zeros elsewhere."""
         return _connected(Or, self, other)
 
     __ror__ = __or__
 
     def __xor__(self, other: TensorLike) -> Operand:
-        """Ones where exactly one of the conditions holds, zeros elsewhere."""
+        """Return ones where exactly one of the conditions holds, zeros elsewhere."""
         return _connected(Xor, self, other)
 
     __rxor__ = __xor__
 
     def __invert__(self) -> Operand:
-        """Ones where the condition doesn't hold, zeros elsewhere."""
+        """Return ones where the condition doesn't hold, zeros elsewhere."""
         return _connected(Not, self)
 
     def __getitem__(self, index: Index) -> Operand:

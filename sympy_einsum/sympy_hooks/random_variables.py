@@ -22,14 +22,15 @@ _scalar_and_tensor = deferred("analysis", "scalar_and_tensor")
 def expectation_node(
     stock: Callable[..., Expr], cls: Any, expr: Any, condition: Any = None, **options: object
 ) -> Expr:
-    """An ``Expectation``, of a tensor its value: a node of SymPy's would make a scalar of it."""
+    """Make an ``Expectation``, of a tensor its value: a node of SymPy's would make a scalar of
+    it."""
     made = stock(cls, expr, condition, **options)
     return made.doit() if is_tensor(expr) and type(made) is cls else made
 
 
 def expectation_value(stock: Callable[..., Expr], node: Any, **hints: Any) -> Expr:
-    """The value of an ``Expectation``: under normal distributions without integrals, if they can
-    be avoided."""
+    """Return the value of an ``Expectation``: under normal distributions without integrals, if they
+    can be avoided."""
     expr = node.args[0]
     if node._condition is None and hints.get("evaluate", True) and outermost(expr):
         inner = expr.doit(**hints) if hints.get("deep", True) else expr

@@ -93,7 +93,7 @@ def as_query(query: object) -> object:
 def replaced(
     expr: Basic, query: object, value: Any, map: bool = False, exact: bool | None = None
 ) -> Any:
-    """An expression with all that matches replaced, below first, each distinct node once."""
+    """Return an expression with all that matches replaced, below first, each distinct node once."""
     known = as_query(query)
     if isinstance(known, FunctionClass) and callable(value) and not map:
         return substitute_function(expr, known, value)
@@ -109,7 +109,7 @@ def replaced(
 
 
 def _with_matches(expr: Basic, query: Any, value: Any, found: dict[Basic, Basic]) -> Basic:
-    """An expression with what is of some types, or what a function says, replaced."""
+    """Return an expression with what is of some types, or what a function says, replaced."""
     is_type = isinstance(query, (type, tuple))
 
     def matches(part: Basic) -> bool:
@@ -142,7 +142,7 @@ def _with_matches(expr: Basic, query: Any, value: Any, found: dict[Basic, Basic]
 
 
 def found_in(root: Basic, query: object) -> set[Basic]:
-    """The nodes that match a query, and the parts of scalar functions, of their operands."""
+    """Return the nodes that match a query, and the parts of scalar functions, of their operands."""
     known: Any = as_query(query)
 
     def matches(part: Basic) -> bool:
@@ -169,8 +169,8 @@ def _matching(root: Basic, matches: Callable[[Basic], bool]) -> Iterator[Basic]:
 def rewritten(
     node: Basic, pattern: tuple[type, ...], rule: object, method: str, **hints: object
 ) -> Basic:
-    """An expression with its functions in terms of others, as SymPy's ``rewrite`` has them, and a
-    softmax and log-sum-exp in exponentials and logarithms."""
+    """Return an expression with its functions in terms of others, as SymPy's ``rewrite`` has them,
+    and a softmax and log-sum-exp in exponentials and logarithms."""
 
     def rewrite(part: Basic) -> Basic:
         return part._rewrite(pattern, rule, method, **hints)

@@ -99,7 +99,7 @@ def _after_pow(expr: Expr) -> Expr:
 
 
 def power_of_power(stock: Stock, power: Pow, exponent: Expr) -> Expr | None:
-    """A power of a power by its exponent; None where they aren't multiplied.
+    """Return a power of a power by its exponent; None where they aren't multiplied.
 
     SymPy asks for the real part and the angle of a base that may be complex or infinite, and writes
     both out, in which all that is shared inside is written again.
@@ -113,7 +113,7 @@ def power_of_power(stock: Stock, power: Pow, exponent: Expr) -> Expr | None:
 
 
 def combined_logarithms(stock: Stock, expr: Expr, force: bool = False) -> Expr:
-    """SymPy's ``logcombine``, which walks the tree: exp asks it for each of its factors."""
+    """Call SymPy's ``logcombine``, which walks the tree: exp asks it for each of its factors."""
     if outermost(expr) and not any(isinstance(e, log) for e in postorder([expr], stock_children)):
         return expr
     result: Expr = stock(expr, force)
@@ -128,7 +128,7 @@ def monotonic_sign(stock: Stock, expr: Expr) -> Expr | None:
 
 
 def with_tensors(stock: Postprocessors) -> Postprocessors:
-    """SymPy's table of postprocessors, with those of tensors."""
+    """Return SymPy's table of postprocessors, with those of tensors."""
     stock[TensorExpr] = {
         "Add": [_after_add],
         "Mul": [_after_mul],
@@ -152,7 +152,7 @@ _MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
 
 def call_function(stock: Stock, cls: FunctionClass, *args: object, **options: object) -> Basic:
-    """A function class applied to its arguments."""
+    """Apply a function class to its arguments."""
     if cls in _PARTS and isinstance(args[0], Expr) and any(map(holds_complex, outermost(args[0]))):
         return _PARTS[cls](args[0])
     for arg in args:
@@ -223,7 +223,7 @@ def _check_lengths(name: str, expr: object, *variables: object) -> None:
 
 
 def derivative(stock: Stock, cls: type, expr: Expr, *variables: Limits, **options: object) -> Expr:
-    """A ``Derivative``."""
+    """Make a ``Derivative``."""
     wrt = [_bound(variable) for variable in variables]
     if is_tensor(expr) or any(map(_is_ours, wrt)):
         if options.get("evaluate"):
@@ -240,7 +240,7 @@ def _is_ours(value: object) -> bool:
 
 
 def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **options: object) -> Expr:
-    """An ``Integral``, a ``Sum`` or a ``Product``."""
+    """Make an ``Integral``, a ``Sum`` or a ``Product``."""
     variables = [_bound(limit) for limit in limits]
     for variable in variables:
         if isinstance(variable, TensorExpr):
@@ -261,7 +261,7 @@ def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **optio
 
 
 def limit(stock: Stock, cls: type, expr: Any, variable: Any, *args: Any, **options: Any) -> Expr:
-    """A ``Limit``, of a tensor its value."""
+    """Make a ``Limit``, of a tensor its value."""
     _check_lengths(cls.__name__, expr, variable)
     if is_tensor(expr):
         return _limit(expr, variable, *args, **options)
@@ -269,7 +269,7 @@ def limit(stock: Stock, cls: type, expr: Any, variable: Any, *args: Any, **optio
 
 
 def series(stock: Stock, self: Expr, x: Any = None, *args: Any, **options: Any) -> Any:
-    """The method ``series``; of a tensor without O(x**n)."""
+    """Call the method ``series``; of a tensor without O(x**n)."""
     _check_lengths("series", self, x)
     if is_tensor(self) and x is not None:
         given = {**dict(zip(("x0", "n"), args, strict=False)), **options}
@@ -278,7 +278,7 @@ def series(stock: Stock, self: Expr, x: Any = None, *args: Any, **options: Any) 
 
 
 def is_constant(stock: Stock, self: Expr, *wrt: Any, **flags: Any) -> bool | None:
-    """The method ``is_constant``."""
+    """Tell whether nothing in it varies, as the method ``is_constant``."""
     if _depends(self, wrt) and _depends(self.simplify(), wrt):
         return False
     return stock(self, *wrt, **flags)
@@ -297,7 +297,7 @@ def _depends(expr: Expr, wrt: Sequence[Any]) -> bool:
 
 
 def relation(stock: Stock, cls: type[Relational], lhs: Expr, rhs: Expr, **options: object) -> Expr:
-    """An inequality."""
+    """Make an inequality."""
     if is_tensor(lhs) or is_tensor(rhs):
         return ops.compare(cls, lhs, rhs)
     return stock(cls, lhs, rhs, **options)
@@ -313,7 +313,7 @@ dispatch(TensorExpr, Expr)(_eval_is_eq)
 
 
 def matrix_product(stock: Stock, cls: type, *factors: Expr, **options: object) -> Expr:
-    """A ``MatMul``."""
+    """Make a ``MatMul``."""
     if any(map(is_tensor, factors)):
         tensors = map(as_operand, factors)
         return reduce(lambda a, b: a @ b if is_tensor(a) and is_tensor(b) else a * b, tensors)
@@ -364,8 +364,8 @@ class IterableByStock(metaclass=_Iterability):
 
 
 def diagonal_matrix(stock: Stock, cls: type, *parts: Any, **options: Any) -> Any:
-    """The class method ``diag``, which takes what has a shape for a matrix: scalars that contain
-    tensors are entries, a vector is a list of them, a matrix is written out.
+    """Call the class method ``diag``, which takes what has a shape for a matrix: scalars that
+    contain tensors are entries, a vector is a list of them, a matrix is written out.
 
     Raises ShapeError for other tensors, and where a length is no number.
     """
@@ -392,8 +392,8 @@ def _as_block(part: Any) -> Any:
 
 
 def as_entry(stock: Stock, value: object, **options: object) -> Any:
-    """An entry of a stock matrix; ShapeError for a tensor with axes, of which it would hide that
-    it isn't one number."""
+    """Return an entry of a stock matrix; ShapeError for a tensor with axes, of which it would hide
+    that it isn't one number."""
     entry = stock(value, **options)
     if isinstance(entry, TensorExpr) and entry.shape:
         raise ShapeError(
@@ -444,7 +444,8 @@ def solved_linear(
 
 
 def subs_of_any(stock: Stock, self: Basic, *args: object, **options: object) -> Basic:
-    """SymPy's ``subs``; SymPy takes no arrays, nor a matrix symbol for the tensor symbol."""
+    """Substitute as SymPy's ``subs``, which takes no arrays, nor a matrix symbol for the tensor
+    symbol."""
     given = args[0] if len(args) == 1 else (args,)
     pairs = list(given.items()) if isinstance(given, Mapping) else given
     if isinstance(pairs, (list, tuple)):
@@ -459,8 +460,8 @@ def subs_of_any(stock: Stock, self: Basic, *args: object, **options: object) -> 
 def replace(
     stock: Stock, self: Basic, query: Any, value: Any = None, *others: Any, **options: Any
 ) -> Any:
-    """SymPy's ``replace``; the functions and patterns that it looks for are inside of tensors
-    too."""
+    """Replace as SymPy's ``replace``; the functions and patterns that it looks for are inside of
+    tensors too."""
     if is_function(query) or is_pattern(query):
         query = as_query(query)
         replacements = {node: replaced(node, query, value) for node in outermost(self)}
@@ -470,7 +471,7 @@ def replace(
 
 
 def find(stock: Stock, self: Basic, query: Any, group: bool = False) -> Any:
-    """SymPy's ``find``, inside of tensors too."""
+    """Return SymPy's ``find``, inside of tensors too."""
     query = as_query(query)
     found: Any = {} if group else set()
     if not isinstance(query, tuple):
@@ -481,7 +482,7 @@ def find(stock: Stock, self: Basic, query: Any, group: bool = False) -> Any:
 
 
 def count(stock: Stock, self: Basic, query: Any) -> int:
-    """SymPy's ``count``; inside of tensors distinct nodes are counted."""
+    """Return SymPy's ``count``; inside of tensors distinct nodes are counted."""
     known = as_query(query)
     own = 0 if isinstance(known, tuple) else stock(self, known)
     return own + sum(node.count(query) for node in set(outermost(self)))
@@ -490,7 +491,8 @@ def count(stock: Stock, self: Basic, query: Any) -> int:
 def evalf(
     stock: Stock, self: Expr, n: int = 15, subs: Any = None, *others: Any, **options: Any
 ) -> Expr:
-    """SymPy's ``evalf``, which takes numbers for symbols alone, and gives numbers alone."""
+    """Evaluate as SymPy's ``evalf``, which takes numbers for symbols alone, and gives numbers
+    alone."""
     if subs and any(isinstance(old, TensorExpr) for old in subs):
         return self.subs(subs).evalf(n, None, *others, **options)
     if is_tensor(self) and are_numeric(kinds_in(self)):
@@ -504,10 +506,10 @@ def evalf(
 
 
 def as_explicit(self: Expr) -> Expr:
-    """A scalar with the tensor expressions in it written out in entries."""
+    """Return a scalar with the tensor expressions in it written out in entries."""
     return _written_out(self) if outermost(self) else self
 
 
 def key_of_nan(stock: Stock, self: Expr, order: str | None = None) -> tuple[Any, ...]:
-    """Where nan stands among numbers that are sorted; SymPy would ask whether it is less."""
+    """Return the key of nan among numbers that are sorted; SymPy would ask whether it is less."""
     return self.class_key(), (0, ()), (), S.Infinity

@@ -184,7 +184,8 @@ class Backend(Library):
     # --- loops
 
     def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
-        """The type of what a loop carries, given the arrays and numbers that it is made from."""
+        """Spell the type of what a loop carries, given the arrays and numbers that it is made
+        from."""
         return self.common_type(arrays, [*scalars, self.fraction])
 
     def integers(self) -> Code:
@@ -192,11 +193,11 @@ class Backend(Library):
         return self.code("np.int64")
 
     def loop(self, operands: Codes, function: str) -> Code:
-        """The call of the function of a loop."""
+        """Spell the call of the function of a loop."""
         return call(function, *operands)
 
     def result(self, operands: Codes, place: int, shape: Codes) -> Code:
-        """One of the results of a loop."""
+        """Spell one of the results of a loop."""
         return subscript(operands[0], [constant(place)])
 
     def solution(self, operands: Codes, system: Code) -> Code:

@@ -142,8 +142,8 @@ class TorchBackend(Backend):
         return quote("torch.promote_types({0}, torch.complex64)", kind) if self.is_complex else kind
 
     def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
-        """The type of what a loop carries; that of the arguments if it is made from scalars only,
-        which may be Python's numbers."""
+        """Spell the type of what a loop carries; that of the arguments if it is made from scalars
+        only, which may be Python's numbers."""
         return super().loop_type(arrays, scalars) if arrays else name("dtype")
 
     def integers(self) -> Code:

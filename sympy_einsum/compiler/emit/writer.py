@@ -291,7 +291,7 @@ class Writer:
         return over, self._spelled(op, operands, params)
 
     def _function_name(self, number: int) -> str:
-        """The name of the function of a loop or an equation."""
+        """Return the name of the function of a loop or an equation."""
         op = self.plan.instructions[number].op
         places = [k for k, step in enumerate(self.plan.instructions) if step.op == op]
         kind = "loop" if op == "loop" else "equation"
@@ -303,8 +303,8 @@ class Writer:
         return free_prefix([*self.names.values(), self.prefix])
 
     def _loop(self, number: int, body: ScanBody) -> list[Assignment]:
-        """The function of a loop; none if it stands above the function that is written, where the
-        variables of this one are further arguments."""
+        """Return the function of a loop; none if it stands above the function that is written,
+        where the variables of this one are further arguments."""
         own = self._function_name(number)
         tree = loop_function(
             *(body, own, self.inner_prefix, self.backend, self._size), self._body_of_loop
@@ -318,7 +318,7 @@ class Writer:
         return [self._assignment("", tree, None, number)]
 
     def _equation(self, number: int, body: EquationBody) -> Assignment:
-        """The function of an equation: F and its Jacobian at an unknown."""
+        """Return the function of an equation: F and its Jacobian at an unknown."""
         if self.backend.loops not in ("written", "scanned"):
             raise UnsupportedError(solutions_refused(self.backend.name))
         suffixes = ["x", *[f"a{k}" for k in range(1, len(body.parameters))]]
@@ -332,7 +332,7 @@ class Writer:
     def _body_of_loop(
         self, body: ScanBody | EquationBody, names: Mapping[Expr, str]
     ) -> tuple[list[ast.stmt], list[Code]]:
-        """The statements of a step, and the code of its outputs."""
+        """Return the statements of a step, and the code of its outputs."""
         overwrites = self.overwrites and not self.backend.is_read_back
         inner = Writer(
             *(body.plan, {**self.names, **names}, self.backend, f"{self.inner_prefix}u"),

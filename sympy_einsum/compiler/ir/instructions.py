@@ -79,7 +79,7 @@ class Op:
     is_view : whether the result may share memory with the first operand
     is_whole : whether that has an entry for each of the operand
     owns : whether the result is an array of its own, worth being written over
-    is_dear : whether it costs much more than an array to scale its result into
+    is_superlinear : whether it takes much longer than to write its result
     in_place : whether an instruction of this kind can write over an operand
     body : what it does to an entry, in slots, if it works entry by entry
     is_code : whether its text is that of its body
@@ -97,7 +97,7 @@ class Op:
     is_view: bool = False
     is_whole: bool = False
     owns: bool = False
-    is_dear: bool = False
+    is_superlinear: bool = False
     in_place: Callable[[Instruction], bool] = lambda instruction: False
     body: Callable[[Instruction], Expr] | None = None
     is_code: bool = False
@@ -113,7 +113,7 @@ class Op:
 view = partial(Op, is_view=True, inline=Inline.ANYWHERE)
 plain = partial(Op, flops=largest)
 own = partial(Op, flops=largest, owns=True)
-dear = partial(Op, owns=True, is_dear=True)
+superlinear = partial(Op, owns=True, is_superlinear=True)
 formula = partial(Op, inline=Inline.IN_FORMULAS, is_formula=True)
 
 OPS: Mapping[str, Op] = {
@@ -222,14 +222,14 @@ OPS: Mapping[str, Op] = {
         ("backwards",),
         flops=twice_largest,
     ),
-    "spectrum": dear(
+    "spectrum": superlinear(
         "Σ_j x_j exp(-2πijk/n) along the last axis, real and imaginary parts along a new one; "
         "weighted, frequencies stand for their conjugates too",
         lambda shapes, length, count, weighted: (*shapes[0][:-1], count, Integer(2)),
         ("length", "count", "weighted"),
         flops=transform_flops,
     ),
-    "from_spectrum": dear(
+    "from_spectrum": superlinear(
         "the real part of Σ_k (x + iy)_k exp(2πijk/n) along the last axis",
         lambda shapes, length, count, weighted: (*shapes[0][:-1], count),
         ("length", "count", "weighted"),
@@ -261,17 +261,17 @@ OPS: Mapping[str, Op] = {
         body=sum_body,
     ),
     "add_transposed": own("X + X'", shape_of_first, flops=lambda work: prod(work.result)),
-    "dot": dear(
+    "dot": superlinear(
         "the product of matrices and vectors",
         lambda shapes: (*shapes[0][:-1], *shapes[1][1:]),
         flops=product_flops,
         keeps_type=True,
         inline=Inline.IN_FORMULAS,
     ),
-    "matmul": dear(
+    "matmul": superlinear(
         "the product of stacks of matrices", stacked, flops=product_flops, keeps_type=True
     ),
-    "weighted_gram": dear(
+    "weighted_gram": superlinear(
         "X' diag(w) X of a matrix and w ≥ 0",
         lambda shapes: (shapes[0][1], shapes[0][1]),
         flops=lambda work: prod(work.result) * prod(work.operands[1]),
@@ -316,13 +316,13 @@ OPS: Mapping[str, Op] = {
         lambda shapes, rows, columns, offset: (rows, columns),
         ("rows", "columns", "offset"),
     ),
-    "inv": dear(
+    "inv": superlinear(
         "the inverse of a matrix, which may be declared definite",
         shape_of_first,
         ("definite",),
         flops=cubes(6),
     ),
-    "solve": dear(
+    "solve": superlinear(
         "inv(X) @ Y", lambda shapes, definite: shapes[1], ("definite",), flops=solve_flops
     ),
     "det": Op("the determinant", no_axes, ("definite",), flops=cubes(2)),
@@ -339,13 +339,13 @@ OPS: Mapping[str, Op] = {
         ("definite",),
         flops=lambda work: cubes(1 if work.params[0] else 2)(work),
     ),
-    "solved": dear(
+    "solved": superlinear(
         "inv(X) @ Y, or inv(X)' @ Y, of a matrix that is factored",
         lambda shapes, definite, transposed: shapes[1],
         ("definite", "transposed"),
         flops=lambda work: 2 * work.operands[0][0] * prod(work.result),
     ),
-    "by_factors": dear(
+    "by_factors": superlinear(
         "the inverse or determinant of a matrix that is factored, by its name",
         lambda shapes, name, definite, shape: shape,
         ("name", "definite", "shape"),
@@ -358,13 +358,13 @@ OPS: Mapping[str, Op] = {
         ("order",),
         flops=cofactors_flops,
     ),
-    "stacked": dear(
+    "stacked": superlinear(
         "a function of each matrix of a stack, by its name; each has such axes in it",
         of_stack,
         ("name", "tail"),
         flops=decomposition_flops,
     ),
-    "matrix_power": dear(
+    "matrix_power": superlinear(
         "a power of each matrix of a stack, or its derivative in the directions that follow",
         shape_of_first,
         ("exponent",),
@@ -376,7 +376,7 @@ OPS: Mapping[str, Op] = {
         ("name",),
         flops=decomposition_flops,
     ),
-    "part": dear(
+    "part": superlinear(
         "one of the arrays of a decomposition, with such axes for each matrix",
         of_stack,
         ("place", "tail"),

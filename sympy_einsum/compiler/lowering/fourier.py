@@ -10,21 +10,21 @@ from ...expressions import Delta, Fourier
 from .context import Lowering
 
 
-def transformed(builder: Lowering, waves: Fourier, value: int) -> int:
+def transformed(builder: Lowering, basis: Fourier, value: int) -> int:
     """Return the transform of a value along its last axis, with its parts along a new one."""
-    params = (waves.length, waves.frequencies, waves.weighted)
+    params = (basis.length, basis.frequencies, basis.weighted)
     return builder.emit("spectrum", value, params=params)
 
 
 def transformed_back(
-    builder: Lowering, waves: Fourier, value: int, labels: Sequence[int], wanted: Sequence[int]
+    builder: Lowering, basis: Fourier, value: int, labels: Sequence[int], wanted: Sequence[int]
 ) -> int:
     """Return the real part of the inverse transform of a value with its axes in another order, the
     last two those of the frequencies and of the parts."""
     *others, part = wanted
     rest = [label for label in labels if label != part]
     parts = [builder.arranged(k, rest, others) for k in _parts(builder, value, labels.index(part))]
-    params = (waves.length, waves.positions, waves.weighted)
+    params = (basis.length, basis.positions, basis.weighted)
     return builder.emit("from_spectrum", *parts, params=params)
 
 
@@ -47,8 +47,8 @@ def _parts(builder: Lowering, value: int, axis: int) -> list[int]:
     return [builder.emit("slice", value, params=(own,)) for own in slices]
 
 
-def lower_waves(builder: Lowering, node: Fourier) -> int:
-    """Lower waves that are needed as they are: the transforms of unit vectors."""
+def lower_fourier_basis(builder: Lowering, node: Fourier) -> int:
+    """Lower a basis that is needed as an array: the transforms of unit vectors."""
     units = builder.value(Delta(node.positions))
     value = transformed(builder, node, units)
     return builder.emit("transpose", value, params=((2, 0, 1),))

@@ -9,7 +9,7 @@ from .context import Lowering
 
 
 def lower_scan(builder: Lowering, node: Scan) -> int:
-    """A result of a loop, which is computed with the others."""
+    """Lower a result of a loop, which is computed with the others."""
     group = node.group
     wanted = builder.loop_results[group]
     if group not in builder.loops:

@@ -8,7 +8,7 @@ from .context import Lowering
 
 
 def lower_solution(builder: Lowering, node: Solution) -> int:
-    """The solution of an equation, by Newton's method."""
+    """Lower the solution of an equation, by Newton's method."""
     body = EquationBody(node.parameters, builder.plan_body(node.outputs))
     inputs = [builder.value(operand) for operand in node.operands]
     return builder.emit_fresh("solution", *inputs, params=(body,))

@@ -43,7 +43,7 @@ from ...expressions import (
     Zeros,
 )
 from .context import Lowering, Row
-from .fourier import lower_waves
+from .fourier import lower_fourier_basis
 from .functions import (
     lower_cofactors,
     lower_det,
@@ -89,7 +89,7 @@ LOWERINGS: NodeTable[Row] = NodeTable(
         Zeros: lambda builder, node: builder.emit("zeros", params=(node.shape,)),
         Positions: lower_positions,
         Triangle: lower_triangle,
-        Fourier: lower_waves,
+        Fourier: lower_fourier_basis,
         **dict.fromkeys([IntervalProducts, RunningSoftmax], lower_running_matrix),
         LogCumSumExp: lower_logcumsumexp,
         Einsum: lower_product,

@@ -36,7 +36,7 @@ def overwritten(plan: Plan) -> dict[int, int]:
         for place, k in enumerate(inputs):
             source = origin(plan.instructions, k, lambda op: op.is_whole)
             own = OPS[plan.instructions[source].op]
-            if scaled and own.is_dear:
+            if scaled and own.is_superlinear:
                 continue
             if not own.owns or last[source] != number or plan.instructions[k].shape != shape:
                 continue

@@ -87,7 +87,7 @@ class LoopWriter:
         return [*self.carries, *self.stacked, *self.invariants]
 
     def common_type(self) -> ast.stmt:
-        """The statement that finds the type of carries and values."""
+        """Return the statement that finds the type of carries and values."""
         shapes = [shape_of(operand) for operand in self.loop.operands]
         pairs = list(zip(self.arguments, shapes, strict=True))
         arrays = [name(own) for own, shape in pairs if shape]
@@ -96,7 +96,7 @@ class LoopWriter:
         return assigned(name(self.kind), kind)
 
     def entries(self) -> list[ast.stmt]:
-        """The statements that take the inputs of a step."""
+        """Return the statements that take the inputs of a step."""
         return [
             assigned(name(own), subscript(name(stacked), [name(self.index)]))
             for own, stacked in zip(self.inputs, self.stacked, strict=True)
@@ -149,7 +149,7 @@ class LoopWriter:
         return function(name_of, [*map(name, self.arguments)], body)
 
     def _allocated(self, own: Code, count: Expr, entry: Operand, has_positions: bool) -> ast.stmt:
-        """The statement that makes an array for a number of tensors, or of positions."""
+        """Return the statement that makes an array for a number of tensors, or of positions."""
         shape = [self.size(length) for length in (count, *shape_of(entry))]
         kind = self.backend.integers() if has_positions else name(self.kind)
         return assigned(own, self.backend.created("empty", [shape], kind))
@@ -220,8 +220,8 @@ class LoopWriter:
         return [*before, self._over_steps(body)], as_tuple(returned)
 
     def _copied(self, value: Code, array: Code, position: Code, like: Operand) -> ast.stmt:
-        """The statement that copies a value to a row of an array, entry by entry: Numba takes
-        seconds to compile the assignment of a row, whose error is a formatted text."""
+        """Return the statement that copies a value to a row of an array, entry by entry: Numba
+        takes seconds to compile the assignment of a row, whose error is a formatted text."""
         lengths = [self.size(length) for length in shape_of(like)]
         indices = [name(f"{self.prefix}e{axis + 1}") for axis in range(len(lengths))]
         entry = subscript(value, indices) if indices else value
@@ -231,12 +231,12 @@ class LoopWriter:
         return statement
 
     def _over_steps(self, body: list[ast.stmt]) -> ast.For:
-        """The statement that executes a body at all steps."""
+        """Return the statement that executes a body at all steps."""
         counting = "range({0} - 1, -1, -1)" if self.loop.reverse else "range({0})"
         return ast.For(name(self.index), quote(counting, self.size(self.loop.length)), body, [])
 
     def _own(self, place: int) -> Code:
-        """The last value of a carry, in memory that no operand and no other carry has."""
+        """Return the last value of a carry, in memory that no operand and no other carry has."""
         last = name(self.carries[place])
         plan = self.body.plan
         new = plan.results[: len(self.loop.carries)]
@@ -249,7 +249,7 @@ class LoopWriter:
         return self.backend.copy([last]) if source.shape and is_shared else last
 
     def _step(self, new: Sequence[Code]) -> list[ast.stmt]:
-        """The statement by which carries get their next values."""
+        """Return the statement by which carries get their next values."""
         pairs = [
             (name(own), value)
             for own, value in zip(self.carries, new, strict=True)

@@ -65,7 +65,7 @@ SUPPORT: dict[str, Helper] = {
     ),
     **helpers(
         ".numba_fourier",
-        *("wave_type", "real_spectrum", "real_from_spectrum", "spectrum", "from_spectrum"),
+        *("complex_type", "real_spectrum", "real_from_spectrum", "spectrum", "from_spectrum"),
     ),
     **helpers(
         ".numba_special",

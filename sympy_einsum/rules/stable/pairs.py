@@ -35,7 +35,7 @@ from .nodes import pieces, reached, stable_node
 
 
 def pair_of_terms(node: TensorAdd, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
-    """Two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
+    """Merge two terms of a longer sum that are one function: softplus(z) - z = softplus(-z)."""
     if not tuning.STABLE_OPERANDS <= len(node.operands) <= tuning.STABLE_TERMS:
         return None
     cores = [split_coefficient(term)[1] for term in node.operands]
@@ -70,7 +70,7 @@ def _below(core: Operand) -> tuple[Operand, ...]:
 
 
 def pair_of_factors(node: Einsum, barriers: Barriers, use: Use = Use.READING) -> Operand | None:
-    """Two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
+    """Merge two factors of a product that are one function: sinh(z) / cosh(z) = tanh(z)."""
     if not _has_new_pairs(node) or _is_elementary_product(node):
         return None
     product = inlined_product(node)

@@ -45,7 +45,7 @@ def join_log_softmax(node: TensorAdd, barriers: Barriers) -> Operand | None:
 
 
 def log_softmax_entry(node: Operand, barriers: Barriers) -> Operand | None:
-    """An entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
+    """Rewrite an entry z_i - logsumexp(z) = log softmax(z)_i among the terms of a scalar."""
     if not node.is_Add:
         return None
     totals = [arg for arg in node.args if isinstance(arg.as_coeff_Mul()[1], LogSumExp)]

@@ -78,5 +78,5 @@ def test_transforms_of_single_precision():
     assert found.dtype == np.float32
     assert raw("numpy_arrays.from_spectrum")(x, x, 6, 6, False).dtype == np.float32
     single = BACKENDS["numba"].by_type["float32"]
-    assert in_names_of(single, "wave_type") is np.complex64
+    assert in_names_of(single, "complex_type") is np.complex64
     assert_allclose(in_names_of(single, "spectrum")(x, 4, 3, False), found, atol=1e-6)
