@@ -15,9 +15,10 @@ from ..core import cached, postorder, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
+    Inv,
     LeviCivita,
-    MatrixPower,
     Operand,
+    StackFunction,
     TensorAdd,
     TensorExpr,
     View,
@@ -98,9 +99,8 @@ def _is_by_entries(node: Operand) -> bool:
 
 
 def functions_below(product: Einsum) -> frozenset[Feature]:
-    """Return the functions, powers of matrices and antisymmetric tensors in a product and the
-    products in it, at whatever
-    depth; kept at the nodes."""
+    """Return the functions, functions of matrices and antisymmetric tensors in a product and the
+    products in it, at whatever depth; kept at the nodes."""
 
     def unknown(node: Einsum) -> list[Einsum]:
         inside = [o for o in node.operands if isinstance(o, Einsum)]
@@ -109,7 +109,7 @@ def functions_below(product: Einsum) -> frozenset[Feature]:
     for node in postorder([product], unknown) if "functions" not in product.memory else ():
         entrywise = [o for o in node.operands if isinstance(o, (Elementwise, TensorAdd))]
         inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
-        own = {type(o) for o in node.operands if isinstance(o, (MatrixPower, LeviCivita))}
+        own = {type(o) for o in node.operands if isinstance(o, (StackFunction, Inv, LeviCivita))}
         node.memory["functions"] = _functions_near(entrywise).union(own, *inside)
     return product.memory["functions"]
 

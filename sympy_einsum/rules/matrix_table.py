@@ -24,7 +24,7 @@ from ..expressions import (
     TensorAdd,
     View,
 )
-from . import entry_matrices, kronecker, matrices, matrix_powers
+from . import entry_matrices, factorizations, kronecker, matrices, matrix_powers
 from .rewriting import Rule, any_of
 
 ALONG = Rule(
@@ -255,6 +255,12 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             any_of(View),
         ),
         Rule(
+            "determinant of a Cholesky factor",
+            "det(cholesky(S @ S + Delta(n))) = sqrt(det(S @ S + Delta(n)))",
+            factorizations.det_of_cholesky,
+            any_of(Cholesky),
+        ),
+        Rule(
             "determinant of a Kronecker product",
             "det(kron(A, S)) = det(A)**n*det(S)**n",
             kronecker.det_of_kronecker,
@@ -300,6 +306,12 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "logdet(t*diag(x)) = n*log(abs(t)) + log(abs(x)).sum()",
             matrices.logdet_of_diagonal,
             any_of(View),
+        ),
+        Rule(
+            "determinant of a Cholesky factor",
+            "logdet(cholesky(S @ S + Delta(n))) = logdet(S @ S + Delta(n))/2",
+            factorizations.logdet_of_cholesky,
+            any_of(Cholesky),
         ),
         Rule(
             "determinant of a Kronecker product",

@@ -75,6 +75,8 @@ from .rewriting import Rule, RuleSet, any_of
 from .stable.rules import (
     BY_FUNCTIONS,
     DERIVATIVE_RULES,
+    FACTORS_OF_MATRIX,
+    LOG_OF_FACTOR,
     LOOP_AS_EXTREMUM,
     NUMERIC_RULES,
     PAIR_OF_FACTORS,
@@ -139,6 +141,8 @@ PRODUCT = (
         any_of(Inv, InvStack),
         wrong="inv(A) @ diag(x) @ A = diag(x)",
     ),
+    FACTORS_OF_MATRIX,
+    LOG_OF_FACTOR,
     Rule(
         "powers of a matrix",
         "matrix_power(A, p) @ A @ x = matrix_power(A, p + 1) @ x",

@@ -21,6 +21,8 @@ from ...core import (
 from ...expressions import (
     Einsum,
     Elementwise,
+    Inv,
+    InvStack,
     LeviCivita,
     LogSumExp,
     MatrixPower,
@@ -35,6 +37,7 @@ from .. import (
     cancellation,
     determinants,
     entries,
+    factorizations,
     levi_civita,
     loops,
     matrix_powers,
@@ -180,8 +183,23 @@ POWERS = Rule(
     functions.quotient_of_difference,
     any_of(Pow),
 )
+# Not for numerical stability: the derivative of a factor is much longer than that of its matrix.
+FACTORS_OF_MATRIX = Rule(
+    "factors of a matrix",
+    "inv(cholesky(S @ S + Delta(n))).T @ inv(cholesky(S @ S + Delta(n))) @ x"
+    " = inv(S @ S + Delta(n)) @ x",
+    factorizations.join_factors,
+    any_of(Inv, InvStack, *factorizations.KINDS),
+    wrong="cholesky(S @ S + Delta(n)).T @ cholesky(S @ S + Delta(n)) = S @ S + Delta(n)",
+)
+LOG_OF_FACTOR = Rule(
+    "logarithm of a Cholesky factor",
+    "log(cholesky(S @ S + Delta(n)).diagonal()).sum() = logdet(S @ S + Delta(n))/2",
+    factorizations.log_of_factor,
+    any_of(log),
+)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
-    Einsum: (QUOTIENT, POWERS, FACTORS, BESSEL),
+    Einsum: (QUOTIENT, POWERS, FACTORS, BESSEL, FACTORS_OF_MATRIX, LOG_OF_FACTOR),
     Elementwise: (WEIGHTED, NAME, POWERS),
     Expr: (WEIGHTED, SCALAR, POWERS),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
@@ -228,7 +246,7 @@ SPELLED = Rule(
 )
 # The rules for products that are selected by functions_below alone.
 VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO, SPELLED)
-BY_FUNCTIONS = (*STABLE_PRODUCT, QUOTIENT, POWERS, FACTORS, BESSEL, *VANISHING_RULES)
+BY_FUNCTIONS = (*STABLE_PRODUCT, *DERIVATIVE_RULES[Einsum], *VANISHING_RULES)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Scan: (LOOP_AS_EXTREMUM,),
     Einsum: (VANISHING, VANISHING_SUM, SPELLED),
