@@ -108,7 +108,10 @@ class Methods(Operators, AlgebraHooks):
     def __len__(self) -> int:
         """Return the length of the first axis; TypeError where it is no number."""
         if not self.shape:
-            raise TypeError(f"a tensor without axes, such as {str(self)[:80]}, has no length")
+            raise TypeError(
+                f"a tensor without axes, such as {str(self)[:80]}, has no length; give unknowns to "
+                "functions of SymPy as a list"
+            )
         length = self.shape[0]
         if not length.is_Integer:
             raise TypeError(

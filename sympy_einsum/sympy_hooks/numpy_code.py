@@ -13,7 +13,7 @@ from sympy.printing.codeprinter import CodePrinter
 from sympy.printing.precedence import PRECEDENCE
 
 from ..core import UnsupportedError, WholeFunction, deferred
-from ..expressions import TensorExpr
+from ..expressions import TensorExpr, TensorSymbol
 
 _prepared = deferred("compiler.stock_code", "prepared")
 _stock_code = deferred("compiler.stock_code", "stock_code")
@@ -41,9 +41,14 @@ def _numpycode(self: TensorExpr, printer: CodePrinter, *args: object) -> str:
 
 
 def _refusal(backend: str) -> Callable[..., str]:
-    """Return a hook that refuses the printer of a library other than NumPy."""
+    """Return a hook that refuses the printer of a library other than NumPy, but for scalars of
+    constants and ordinary symbols, such as ``nsolve`` has."""
 
     def hook(self: TensorExpr, printer: CodePrinter, *args: object, **options: object) -> str:
+        if not self.shape and not any(isinstance(own, TensorSymbol) for own in self.free_symbols):
+            formula = _written_out(self)
+            if formula is not None:
+                return _bracketed(printer, formula)
         raise UnsupportedError(
             "sympy.lambdify has NumPy's code of tensors only; use sympy_einsum.lambdify(args, expr"
             + (f", {backend!r})" if backend else ")")

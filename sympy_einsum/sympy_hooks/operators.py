@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeAlias
 
-from sympy import Abs, And, Expr, Ge, Gt, Le, Lt, MatrixBase, Mod, Not, Or, Xor
+from sympy import Abs, And, Basic, Expr, Ge, Gt, Le, Lt, MatrixBase, Mod, NDimArray, Not, Or, Xor
 from sympy.core.function import FunctionClass
 from sympy.matrices.expressions.matexpr import MatrixExpr
+from sympy.printing.defaults import Printable
 
 from .. import operations as ops
 from ..core import TensorError, floor_divide
@@ -35,7 +36,7 @@ def _stock_for_scalars(method: Operator) -> Operator:
     def operator(self: Node, other: TensorLike) -> Operand:
         if isinstance(other, (MatrixBase, MatrixExpr)) and self.order:
             return _with_matrix(method, self, other)
-        if isinstance(other, ops.ComplexTensor):
+        if isinstance(other, ops.ComplexTensor) or _is_foreign(other):
             return NotImplemented
         if not self.order and is_noncommutative(other):
             return of_expr(self, other)
@@ -45,6 +46,12 @@ def _stock_for_scalars(method: Operator) -> Operator:
         return method(self, other)
 
     return operator
+
+
+def _is_foreign(value: object) -> bool:
+    """Tell whether a value is one of SymPy's that is neither an expression nor a matrix or array,
+    such as a vector of a reference frame; its own operators take scalars."""
+    return isinstance(value, Printable) and not isinstance(value, (Basic, MatrixBase, NDimArray))
 
 
 def _with_matrix(method: Operator, tensor: Node, matrix: MatrixBase | MatrixExpr) -> Operand:

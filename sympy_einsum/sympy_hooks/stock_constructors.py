@@ -391,6 +391,18 @@ def _as_block(part: Any) -> Any:
     return _written_out(part).tolist() if part.shape else [part]
 
 
+def scaled_vector(stock: Stock, self: Any, factor: Any) -> Any:
+    """A vector of a reference frame times a scalar; ShapeError for a tensor with axes."""
+    if not isinstance(factor, TensorExpr):
+        return stock(self, factor)
+    if factor.shape:
+        raise ShapeError(
+            f"a vector of a reference frame takes scalars, not {factor!s:.80} of shape "
+            f"{factor.shape}; multiply it by the entries"
+        )
+    return type(self)([(matrix.applyfunc(factor.__mul__), frame) for matrix, frame in self.args])
+
+
 def as_entry(stock: Stock, value: object, **options: object) -> Any:
     """Return an entry of a stock matrix; ShapeError for a tensor with axes, of which it would hide
     that it isn't one number."""
@@ -409,27 +421,31 @@ def as_entry(stock: Stock, value: object, **options: object) -> Any:
 
 def linear(stock: Stock, equation: Expr, symbols: Sequence[Symbol]) -> Any:
     """Return the coefficients of a linear equation, for ``linsolve``."""
-    recast(lambda *given: given, [equation], symbols)
+    ((equation,), _) = recast(lambda *given: given, [equation], symbols)
     is_ours = isinstance(equation, TensorExpr) and not equation.shape
     return stock(_symbols_outside(equation) if is_ours else equation, symbols)
 
 
 def recast(stock: Stock, equations: Iterable[Basic], symbols: Iterable[Basic]) -> Any:
-    """Replace entries by symbols for ``solve``; TensorError where an equation depends on one in
-    another way, which ``solve`` would take for constant."""
+    """Replace entries by symbols for ``solve``, and write out in entries what else depends on
+    them, which ``solve`` would take for constant; TensorError where lengths aren't numbers."""
     equations, symbols = list(equations), list(symbols)
     if any(map(outermost, equations)):
         symbols = [as_operand(s) if isinstance(s, STOCK_VARIABLES) else s for s in symbols]
     for equation in equations:
         _check_lengths("solution", equation, *symbols)
+    written: dict[Basic, Expr] = {}
     for entry in filter(_is_part_of_symbol, symbols):
         for node in {node for equation in equations for node in outermost(equation)}:
             if not _is_part_of_symbol(node) and not node.is_constant(entry):
-                raise TensorError(
-                    f"can't solve for {entry}: {node!s:.80} depends on it too; write that out in "
-                    "entries, such as with .as_explicit(), for lengths that are numbers"
-                )
-    return stock(equations, symbols)
+                try:
+                    written[node] = _written_out(node)
+                except TensorError:
+                    raise TensorError(
+                        f"can't solve for {entry}: {node!s:.80} depends on it too, and can't be "
+                        "written out in entries, as lengths that are numbers can be"
+                    ) from None
+    return stock([equation.xreplace(written) for equation in equations], symbols)
 
 
 def solved_linear(

@@ -298,6 +298,17 @@ PATCHES: tuple[Patch, ...] = (
             ("TensorProduct", noncommutative.tensor_product),
         )
     ],
+    *[
+        Patch(
+            "sympy.physics.vector.vector:Vector",
+            name,
+            wrapped_by(stock.scaled_vector),
+            "it multiplies its matrix of components, which a scalar of ours makes a tensor of",
+            "vectors of reference frames times scalars with tensors inside are wrong",
+            is_late=True,
+        )
+        for name in ("__mul__", "__rmul__")
+    ],
     Patch(
         "sympy.stats.symbolic_probability:Expectation",
         "__new__",

@@ -23,7 +23,7 @@ PRIVATE = [
 
 # What stands at SymPy's classes and in its modules, by name; those of it that change are printed.
 CHANGES = """
-import sys, sympy, sympy.physics.quantum, sympy.stats
+import sys, sympy, sympy.physics.quantum, sympy.physics.vector, sympy.stats
 
 def all_names():
     modules = [m for name, m in sys.modules.items() if name.split(".")[0] == "sympy"]
