@@ -161,6 +161,27 @@ RESULTS = {
         "programs.python_functions.PythonFunction",
     ),
 }
+# What people search for, by the name that it leads to.
+SEARCHED = {
+    "solve": "solve; solve linear system; solve a linear system; linear system; linear solve",
+    "inv": "matrix inverse; inverse of a matrix",
+    "det": "determinant",
+    "gradient": "gradient; derivative of a scalar",
+    "hessian": "hessian; second derivative; hessian matrix",
+    "jacobian": "jacobian; sparse jacobian",
+    "TensorSymbol": "symmetric matrix; tensor symbol; variable; positive definite matrix",
+    "lambdify": "compile; generate code; numpy code",
+    "codegen": "export c code; c code; write python code",
+    "batch": "vmap; batch",
+    "windows": "max pooling; convolution; sliding window",
+    "scan": "loop; for loop; recurrence; recurrent network",
+    "Problem": "constraints; minimize; minimise; optimization; least squares",
+    "convexity": "convex; is it convex; convex function",
+    "check_derivative": "check gradient; finite differences; numerical check",
+    "latex": "latex; typeset formula",
+    "expectation": "expected value; gaussian expectation",
+    "parse": "parse text; matrixcalculus",
+}
 PAGES_OF_PACKAGES = {f"numpy-{package}": package for package in PACKAGES}
 
 
@@ -209,7 +230,9 @@ def _entry(space: str, name: str) -> Entry:
         kind = "exception" if issubclass(value, Exception) else "class"
     elif callable(value):
         kind = "function"
-    lines = [f".. auto{kind}:: {space}.{name}"]
+    searched = SEARCHED.get(name, "").split("; ") if space == "sympy_einsum" else [""]
+    lines = [".. index::", *[f"   single: {words}" for words in searched], ""] * (searched != [""])
+    lines.append(f".. auto{kind}:: {space}.{name}")
     if kind == "class" and not issubclass(value, Node | tuple):
         lines += ["   :members:"] * (value in (se.ComplexTensor, se.Problem))
     return Entry(f"{space}.{name}", "\n".join(lines))
