@@ -35,7 +35,7 @@ from sympy_einsum.core import (
     derivative,
     other_names,
 )
-from sympy_einsum.expressions import Operand, as_operand, slot
+from sympy_einsum.expressions import Operand, as_operand, shape_of, slot
 from sympy_einsum.rules import table
 from sympy_einsum.rules.rewriting import Rule
 from sympy_einsum.rules.stable import rules as stable_rules
@@ -192,9 +192,10 @@ def derivative_formula(function: Operand, variable: Operand) -> str:
     """Write the derivative as an equation in entries, without the right side if it is too long."""
     found = se.diff(function, variable)
     letters = iter("ijklmnopqrst")
-    upper, lower = ("".join(next(letters) for _ in e.shape) for e in (function, variable))
+    upper, lower = ("".join(next(letters) for _ in shape_of(e)) for e in (function, variable))
     shown = rf"\left({se.latex(function)}\right)_{{{upper}}}" if upper else se.latex(function)
-    left = rf"\frac{{\partial {shown}}}{{\partial {se.latex(variable)}_{{{lower}}}}}"
+    under = rf"{se.latex(variable)}_{{{lower}}}" if lower else se.latex(variable)
+    left = rf"\frac{{\partial {shown}}}{{\partial {under}}}"
     right = se.latex(found, notation="index", where=False)
     return f"{left} = {right}" if len(right) < MAX_FORMULA else rf"{left} = \dots"
 
