@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sympy import Expr
+from sympy import Expr, Min
 
 from ..core import Shape, ShapeError, UnsupportedError, same_length, same_name_hint, sort_key
 from .base import Operand, TensorExpr, TensorLike
@@ -58,7 +58,7 @@ class StackFunction(MatrixFunction):
         *stack, rows, columns = shape
         lengths = {"m": rows, "n": columns}
         if "k" in cls.axes:
-            lengths["k"] = min_length(rows, columns)
+            lengths["k"] = _shorter(rows, columns)
         return (*stack, *[lengths[axis] for axis in cls.axes])
 
 
@@ -395,16 +395,23 @@ def min_length(rows: Expr, columns: Expr) -> Expr:
 
     UnsupportedError : the lengths can't be compared
     """
+    shorter = _shorter(rows, columns)
+    if shorter in (rows, columns):
+        return shorter
     difference = rows - columns
-    if difference.is_nonnegative or same_length(rows, columns):
-        return columns
-    if difference.is_nonpositive:
-        return rows
     letter = "k" if "k" not in {s.name for s in difference.free_symbols} else "d"
     raise UnsupportedError(
         f"which axis of a matrix of shape ({rows}, {columns}) is shorter must be known; give "
         f"lengths as numbers, or one by the other, as in {columns} + {letter} for positive {letter}"
     )
+
+
+def _shorter(rows: Expr, columns: Expr) -> Expr:
+    """Return the shorter of two lengths, a minimum where they can't be compared."""
+    difference = rows - columns
+    if difference.is_nonnegative or same_length(rows, columns):
+        return columns
+    return rows if difference.is_nonpositive else Min(rows, columns)
 
 
 # Functions that are analytic, so that complex matrices are allowed.

@@ -164,15 +164,16 @@ def svd(a: TensorLike, full_matrices: bool = True) -> SVDResult:
     """Return the singular value decomposition A = U diag(s) V': U, the singular values, descending,
     and V'; of each matrix along the last two axes of a tensor.
 
-    Derivatives are those of [T]. They aren't finite where singular values are equal, and for a
-    matrix that isn't square where one is 0.
+    There are as many singular values as the shorter axis is long, ``Min(m, n)`` of symbolic
+    lengths. Derivatives are those of [T]; those of singular vectors aren't finite where singular
+    values are equal, and for a matrix that isn't square where one is 0.
 
     Raises
     ======
 
     ShapeError : there are fewer than two axes
     UnsupportedError : ``full_matrices`` for a matrix that isn't square, because the additional
-        singular vectors aren't unique; lengths that can't be compared
+        singular vectors aren't unique
 
     Examples
     ========
