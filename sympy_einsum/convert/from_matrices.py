@@ -36,6 +36,7 @@ from sympy import (
     Transpose,
     ZeroMatrix,
     ceiling,
+    exp,
     flatten,
     sympify,
 )
@@ -210,6 +211,8 @@ def _tensor(node: Basic, parts: list[Operand]) -> Operand:
         return as_operand(node)
     if isinstance(node, MatrixExpr) or any(order_of(part) for part in parts):
         instead = "; applyfunc applies a function to each entry" if node.is_Function else ""
+        if isinstance(node, exp):
+            instead += ", expm of sympy_einsum is the exponential of a matrix"
         raise UnsupportedError(
             f"no tensor expression for {node}, of type {type(node).__name__}{instead}"
         )

@@ -1,4 +1,5 @@
-"""Conversion from sums over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with IndexedBase."""
+"""Conversion from sums and products over entries: ``Sum(A[i, j]*x[j], (j, 0, n - 1))`` with
+IndexedBase."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from sympy import (
     KroneckerDelta,
     Le,
     Piecewise,
+    Product,
     S,
     Sum,
     Symbol,
@@ -51,7 +53,7 @@ from ..expressions import (
     slot,
     tensor_sum,
 )
-from ..operations import counting, matmul, squeeze, transpose
+from ..operations import counting, matmul, prod, squeeze, transpose
 from .from_matrices import matrix_tensor
 from .shared_conversion import as_stock, described, sympy_errors_explained
 
@@ -62,7 +64,7 @@ _Factor: TypeAlias = tuple[Operand | Callable[[Lengths], Operand], tuple[Symbol,
 
 
 def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool = False) -> Operand:
-    """Convert sums over entries, such as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
+    """Convert sums and products over entries, such as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
 
     An IndexedBase with a shape becomes a tensor symbol. Entries of MatrixSymbols, traces and
     determinants are read as :func:`from_matrix` reads them.
@@ -102,8 +104,11 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     """
     given_indices = [_indexed_by(index) for index in as_list(indices, "indices")]
     stock, pairs = _with_plain_indices(as_stock(expr), given_indices)
-    labels = {index for index, _ in pairs}.union(*[node.variables for node in stock.atoms(Sum)])
-    root = stock.replace(Sum, partial(_from_zero, labels))
+    inner = [node.variables for node in stock.atoms(Sum, Product)]
+    labels = {index for index, _ in pairs}.union(*inner)
+    root = stock
+    for kind in (Sum, Product):
+        root = root.replace(kind, partial(_from_zero, labels, kind))
     given = {index: as_length(length) for index, length in pairs if length is not None}
     reader = _SumReader(root, [index for index, _ in pairs], given, vectors)
     converted: dict[Basic, _Value] = {}
@@ -150,8 +155,8 @@ def _with_plain_indices(
     return expr.xreplace(moved), free
 
 
-def _from_zero(labels: Set[Symbol], function: Expr, *limits: Tuple) -> Sum:
-    """Shift the indices of a sum to start at 0, or at another index."""
+def _from_zero(labels: Set[Symbol], kind: type[Expr], function: Expr, *limits: Tuple) -> Expr:
+    """Shift the indices of a sum or a product to start at 0, or at another index."""
     shifted: list[tuple[Symbol, Expr, Expr]] = []
     for variable, low, high in limits:
         if low != 0 and not low.free_symbols & labels:
@@ -160,7 +165,7 @@ def _from_zero(labels: Set[Symbol], function: Expr, *limits: Tuple) -> Sum:
             shifted = [(own, first.subs(moved), last.subs(moved)) for own, first, last in shifted]
             low, high = S.Zero, high - low
         shifted.append((variable, low, high))
-    return Sum(function, *shifted)
+    return kind(function, *shifted)
 
 
 def _selection(label: Symbol, length: Expr, start: Expr, step: Expr, count: Expr) -> TensorExpr:
@@ -264,7 +269,7 @@ class _SumReader:
 
     def __init__(self, root: Basic, indices: Sequence[Symbol], given: Lengths, vectors: bool):
         self.vectors = vectors
-        limits = [limit for node in root.atoms(Sum) for limit in node.limits]
+        limits = [limit for node in root.atoms(Sum, Product) for limit in node.limits]
         self.labels = {*indices, *[variable for variable, _, _ in limits]}
         numbers: dict[Symbol, set[Expr | None]] = {}
         for variable, low, high in limits:
@@ -275,12 +280,12 @@ class _SumReader:
 
     def parts(self, node: Basic) -> tuple[Basic, ...]:
         """Return the parts of a node whose values are its operands."""
-        if isinstance(node, Sum):
+        if isinstance(node, (Sum, Product)):
             return node.args[:1]
         leaf = isinstance(node, (Indexed, MatrixElement, KroneckerDelta, TensorExpr))
         leaf = leaf or self._order(node) is not None
         if leaf or not node.free_symbols & self.labels:
-            holds = not leaf and node.has(Sum, Indexed)
+            holds = not leaf and node.has(Sum, Product, Indexed)
             return node.args if holds and not hasattr(node, "bound_symbols") else ()
         return children(node)
 
@@ -289,6 +294,8 @@ class _SumReader:
         below = [converted[part] for part in self.parts(node)]
         if isinstance(node, Sum):
             return self._sum(node, below[0])
+        if isinstance(node, Product):
+            return self._product(node, below[0])
         if isinstance(node, Indexed):
             return self._element(self._tensor(node.base), node.indices)
         if isinstance(node, MatrixElement):
@@ -358,6 +365,23 @@ class _SumReader:
         total = _Value(hanging)
         left = tuple([label for label in total.labels if label not in node.variables])
         return _Value([*waiting, (total.whole(left, {**self.hints, **given}), left)])
+
+    def _product(self, node: Product, inner: _Value) -> _Value:
+        """Multiply the entries along the axes of the variables."""
+        factors = inner.factors
+        for variable, low, high in node.limits:
+            if (low.free_symbols | high.free_symbols) & self.labels or (high + 1).is_negative:
+                raise UnsupportedError(
+                    f"the bounds of the product over {variable} from {low} to {high} must be in "
+                    "order, and no other indices"
+                )
+            number = high + 1
+            restricted = [self._restrict_to_range(own, variable, number) for own in factors]
+            value = _Value([factor for own in restricted for factor in own])
+            left = tuple([label for label in value.labels if label != variable])
+            whole = value.whole([*left, variable], {**self.hints, variable: number})
+            factors = [(prod(whole, -1), left)]
+        return _Value(factors)
 
     def _range(
         self, variable: Symbol, low: Expr, high: Expr, inner: _Value

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from sympy import Basic
 
-from ..expressions import TensorExpr, contract
+from ..analysis import is_symmetric
+from ..expressions import TensorExpr
 
 # A QUOTIENT 1/x can take a factor on the left: y*(1/x) is y/x. So can a CHAIN of @, because
 # 2*A @ x is 2*(A @ x), unless it is open: SymPy would distribute the number over a sum.
@@ -46,8 +47,8 @@ class Texts(dict[Basic, Text]):
         return self.rows.get(vector, self[vector])
 
     def transpose(self, matrix: TensorExpr) -> Text:
-        """Return the text of a transpose, unless the matrix is declared symmetric."""
-        if contract((matrix,), ((0, 1),), (1, 0), dict(enumerate(matrix.shape))) is matrix:
+        """Return the text of a transpose, unless the matrix is symmetric."""
+        if is_symmetric(matrix):
             return self[matrix]
         return self.transposes.get(matrix) or Text(f"{self[matrix].within(ATOM)}.T")
 

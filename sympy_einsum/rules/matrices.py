@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import NamedTuple
 
 from sympy import Abs, Expr, LeviCivita, Mul, S, log
 
-from ..analysis import Barriers, inlined_product, transposed
+from ..analysis import Barriers, Product, inlined_product, transposed
 from ..core import same_length, tuning
 from ..expressions import (
     LOG,
@@ -35,8 +36,10 @@ from ..expressions import (
     PseudoInverse,
     TensorAdd,
     TensorExpr,
+    Triangle,
     Unit,
     View,
+    Zeros,
     apply_body,
     contract,
     contract_part,
@@ -428,6 +431,48 @@ def det_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
     return scale(factor ** vectors.shape[-1], _product_of_entries(vectors))
 
 
+def det_of_triangle(node: Operand, barriers: Barriers) -> Operand | None:
+    """det(T) = Π T_ii of triangular matrices."""
+    vectors = _diagonal_of_triangle(node.operands[0])
+    return None if vectors is None else _product_of_entries(vectors)
+
+
+def logdet_of_triangle(node: Operand, barriers: Barriers) -> Operand | None:
+    """log|det(T)| = Σ log|T_ii| of triangular matrices."""
+    vectors = _diagonal_of_triangle(node.operands[0])
+    return None if vectors is None else _sum_of_logarithms(vectors)
+
+
+def _diagonal_of_triangle(matrices: Operand) -> TensorExpr | None:
+    """Return the diagonal of matrices of which each term has a triangular factor on one side; None
+    of others, and where it is 0."""
+    terms = matrices.operands if isinstance(matrices, TensorAdd) else (matrices,)
+    products = [inlined_product(term) for term in terms]
+    if not set.intersection(*map(_sides_with_entries, products)):
+        return None
+    vectors = tensor_sum([_diagonal_of(product) for product in products])
+    return None if isinstance(vectors, Zeros) else vectors
+
+
+def _diagonal_of(product: Product) -> Operand:
+    rows, columns = product.output[-2:]
+    subscripts = [tuple([rows if i == columns else i for i in own]) for own in product.subscripts]
+    return replace(product, subscripts=tuple(subscripts), output=product.output[:-1]).build()
+
+
+def _sides_with_entries(product: Product) -> set[bool]:
+    """Return True if matrices are upper triangular by one of their factors, False if lower."""
+    rows, columns = ends = product.output[-2:]
+    if rows == columns:
+        return {True, False}
+    triangles = [
+        labels
+        for operand, labels in zip(product.operands, product.subscripts, strict=True)
+        if isinstance(operand, Triangle) and operand.offset.is_nonnegative
+    ]
+    return {labels == ends for labels in triangles if labels in (ends, ends[::-1])}
+
+
 def _product_of_entries(vectors: TensorExpr) -> Operand:
     """Return the product of each vector's entries; of a few they are written out, as the public
     product of entries writes them."""
@@ -456,7 +501,13 @@ def logdet_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
         return None
     factor, vectors = found
     axes, lengths = tuple(range(vectors.order)), dict(enumerate(vectors.shape))
-    logarithms = apply_body(LOG, (apply_body(Abs(slot(0)), (vectors,)),))
-    total = contract((logarithms,), (axes,), axes[:-1], lengths)
     constant = vectors.shape[-1] * log(Abs(factor))
-    return total_of([total, contract((constant,), ((),), axes[:-1], lengths)])
+    spread = contract((constant,), ((),), axes[:-1], lengths)
+    return total_of([_sum_of_logarithms(vectors), spread])
+
+
+def _sum_of_logarithms(vectors: TensorExpr) -> Operand:
+    """Return the sum of the logarithms of the absolute values of each vector's entries."""
+    axes, lengths = tuple(range(vectors.order)), dict(enumerate(vectors.shape))
+    logarithms = apply_body(LOG, (apply_body(Abs(slot(0)), (vectors,)),))
+    return contract((logarithms,), (axes,), axes[:-1], lengths)

@@ -22,6 +22,7 @@ from ..expressions import (
     PseudoInverse,
     Reshape,
     TensorAdd,
+    Triangle,
     View,
 )
 from . import entry_matrices, factorizations, kronecker, matrices, matrix_powers
@@ -109,6 +110,12 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             matrices.det_of_diagonal,
             any_of(View),
         ),
+        Rule(
+            "determinants of triangles",
+            "det(einsum('ijk,jk->ijk', F, Triangle(n))) = prod(einsum('ijj->ij', F), axis=1)",
+            matrices.det_of_triangle,
+            any_of(Triangle, View, Einsum, TensorAdd),
+        ),
         Rule("determinants of products", "det(F @ G) = det(F)*det(G)", matrices.det_of_product),
     ),
     LogDetStack: (
@@ -136,6 +143,13 @@ STACKS: dict[type, tuple[Rule, ...]] = {
             "logdet(einsum('ijj->ijj', F)) = log(abs(einsum('ijj->ij', F))).sum(axis=1)",
             matrices.logdet_of_diagonal,
             any_of(View),
+        ),
+        Rule(
+            "determinants of triangles",
+            "logdet(einsum('ijk,jk->ijk', F, Triangle(n)))"
+            " = log(abs(einsum('ijj->ij', F))).sum(axis=1)",
+            matrices.logdet_of_triangle,
+            any_of(Triangle, View, Einsum, TensorAdd),
         ),
         Rule(
             "determinants of products",
@@ -261,6 +275,13 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             any_of(Cholesky),
         ),
         Rule(
+            "determinant of a triangle",
+            "det(A*Triangle(n) + t*Delta(n)) = prod(A.diagonal() + t*Ones(n))",
+            matrices.det_of_triangle,
+            any_of(Triangle, View, Einsum, TensorAdd),
+            wrong="det(A*Triangle(n) + A*Triangle(n).T) = prod(2*A.diagonal())",
+        ),
+        Rule(
             "determinant of a Kronecker product",
             "det(kron(A, S)) = det(A)**n*det(S)**n",
             kronecker.det_of_kronecker,
@@ -312,6 +333,13 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             "logdet(cholesky(S @ S + Delta(n))) = logdet(S @ S + Delta(n))/2",
             factorizations.logdet_of_cholesky,
             any_of(Cholesky),
+        ),
+        Rule(
+            "determinant of a triangle",
+            "logdet(A*Triangle(n) + t*Delta(n)) = log(abs(A.diagonal() + t*Ones(n))).sum()",
+            matrices.logdet_of_triangle,
+            any_of(Triangle, View, Einsum, TensorAdd),
+            wrong="logdet(A*Triangle(n) + A*Triangle(n).T) = log(abs(2*A.diagonal())).sum()",
         ),
         Rule(
             "determinant of a Kronecker product",

@@ -24,6 +24,7 @@ from sympy import (
     OneMatrix,
     Permanent,
     Piecewise,
+    Product,
     Sum,
     Symbol,
     Trace,
@@ -50,6 +51,7 @@ from sympy.tensor.array.expressions import (
 )
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 from sympy_einsum.convert import (
     from_array,
     from_indexed,
@@ -368,6 +370,23 @@ def test_from_indexed():
     assert_close(by_lambdify(from_indexed(part)), by_lambdify((x[1:] ** 2).sum()))
 
 
+def test_products_over_entries():
+    IA, Ix = IndexedBase("A", shape=(m, n)), IndexedBase("x", shape=(n,))
+    for stock, free, expected in [
+        (Product(Ix[i], (i, 0, n - 1)), [], se.prod(x)),
+        (t * Product(t * Ix[i] + i, (i, 1, n - 2)), [], t * se.prod((t * x + snp.arange(n))[1:-1])),
+        (Product(IA[i, j], (j, 0, n - 1)), [i], se.prod(A, axis=1)),
+        (Sum(Product(IA[i, j], (j, 0, n - 1)), (i, 0, m - 1)), [], se.prod(A, axis=1).sum()),
+        (Product(Sum(IA[i, j] * Ix[j], (j, 0, n - 1)), (i, 0, m - 1)), [], se.prod(A @ x)),
+        (Product(IA[i, j], (i, 0, m - 1), (j, 0, n - 1)), [], se.prod(A)),
+        (Product(Ix[i] * Ix[j], (j, 0, n - 1)), [i], x**n * se.prod(x)),
+    ]:
+        found = from_indexed(stock, free)
+        assert_close(by_lambdify(found), by_lambdify(expected))
+    with pytest.raises(se.UnsupportedError, match="product over j from 0 to i must be in order"):
+        from_indexed(Product(IA[i, j], (j, 0, i)), [i])
+
+
 def test_to_indexed():
     entry = to_indexed(A @ S)
     assert str(entry) == "Sum(A[i, k]*S[k, j], (k, 0, n - 1))"
@@ -393,6 +412,7 @@ UNSUPPORTED = {
     "of type StrictLessThan": lambda: from_matrix(
         FunctionMatrix(n, n, Lambda((u, t), Piecewise((MS[u, t], u < 2), (0, True))))
     ),
+    "expm of sympy_einsum": lambda: from_matrix(sympy.exp(MS)),
     "Sum": lambda: from_matrix(Sum(MS[u, u], (u, 0, n - 1))),
     "an integer exponent": lambda: from_matrix(MS**t),
     "Expm of shape": lambda: to_indexed(se.expm(S) @ x),
