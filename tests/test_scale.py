@@ -440,6 +440,9 @@ def test_texts_that_duplicate_shared_parts_are_refused(name):
     with pytest.raises(se.UnsupportedError, match="every shared argument"):
         str(se.written(e))
     assert len(str(e)) < 50 * TEXT_LIMIT
+    # SymPy's own scalars are written out too.
+    with pytest.raises(se.UnsupportedError, match="or cse of SymPy's scalars"):
+        str(se.written(shared_scalar(x @ x, 50) * x))
 
 
 def shared_scalar(leaf, levels):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakValueDictionary
 
-from sympy import Add, Expr
+from sympy import Add, Basic, Expr
 
 from ..core import ShapeError, TensorError, UnsupportedError, index_letter, postorder, tuning
 from ..expressions import (
@@ -25,6 +25,7 @@ from ..expressions import (
     View,
     as_operand,
     shape_of,
+    stock_children,
     tensor_sum,
 )
 from .checked import contract_checked
@@ -66,12 +67,12 @@ class Written:
         return fold(self, lambda node, below: node._evaluated(below), lambda leaf: leaf)
 
     def __str__(self) -> str:
-        size = fold(self, lambda node, below: 1 + sum(below), lambda leaf: 1)
+        size = fold(self, lambda node, below: 1 + sum(below), _tree_size)
         if size > tuning.MAX_WRITTEN_TREE:
             raise UnsupportedError(
                 f"the text would write out every shared argument, {size:.0e} in all, and at most "
                 f"{tuning.MAX_WRITTEN_TREE} are written; use str of the expression, which writes "
-                "each once"
+                "each once, or cse of SymPy's scalars"
             )
         return fold(self, lambda node, below: node._text(below), str)
 
@@ -195,6 +196,14 @@ def fold(
         else:
             values[node] = leaf(node)
     return values[root]
+
+
+def _tree_size(leaf: Operand) -> int:
+    """Count the nodes that the text of a leaf writes out: SymPy's scalars above tensors."""
+    sizes: dict[Basic, int] = {}
+    for node in postorder([leaf], stock_children):
+        sizes[node] = 1 + sum([sizes[child] for child in stock_children(node)])
+    return sizes[leaf]
 
 
 def _argument(value: Any) -> Argument:

@@ -55,12 +55,15 @@ class _ExactPrinter(StrPrinter):
         return integer_text(expr.p)
 
     def _print_Rational(self, expr: Rational) -> str:
-        return f"Rational({integer_text(expr.p)}, {integer_text(expr.q)})"
+        # The sign comes first, so that a sum shows it as its operator.
+        sign = "-" if expr.p < 0 else ""
+        return sign + f"Rational({integer_text(abs(expr.p))}, {integer_text(expr.q)})"
 
     def parenthesize(self, item: Basic, level: int, strict: bool = False) -> str:
         """Bracket an item, except fractions, which are calls."""
-        is_call = item.is_Rational and not item.is_Integer
-        return self._print(item) if is_call else super().parenthesize(item, level, strict)
+        if isinstance(item, Rational) and not item.is_Integer:
+            return f"Rational({integer_text(item.p)}, {integer_text(item.q)})"
+        return super().parenthesize(item, level, strict)
 
 
 class _ExactReprPrinter(ReprPrinter):

@@ -32,7 +32,7 @@ from ..expressions import Operand, Scan, TensorAdd, TensorExpr, TensorSymbol, sl
 from . import algebra, forms
 from .by_entries import EntryForms, is_composed
 from .entries import entry_form, named
-from .forms import Form
+from .forms import ATOM, Form
 from .functions import body_level
 from .joined import Call, find_call
 from .naming import (
@@ -236,7 +236,8 @@ class Notation:
         """Return the form of a node; that of a scalar tells its precedence."""
         form = self._whole(node)
         if self.style == "auto" and isinstance(node, TensorExpr) and not node.order:
-            _levels[node] = form.level
+            is_negative = form.kind == "product" and form.data[0]
+            _levels[node] = ATOM if is_negative else form.level  # brackets are its own
         return form
 
     def _whole(self, node: Basic) -> Form:

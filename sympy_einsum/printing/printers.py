@@ -162,8 +162,10 @@ def _shown(node: TensorExpr, printer: Printer, output: type[Renderer[Shown]]) ->
         if whole is not shown:
             # SymPy's printer may append to a nested formula.
             return renderer.ready(renderer.bracketed(whole), ATOM) if nested else whole
-    if nested and PRECEDENCES[level] < _precedence(node):
-        # The precedence that SymPy queried is that of automatic notation.
+    is_negative = form.kind == "product" and form.data[0]
+    if nested and (is_negative or PRECEDENCES[level] < _precedence(node)):
+        # The precedence that SymPy queried is that of automatic notation; before a factor -1 it
+        # queries none.
         shown, level = renderer.bracketed(shown), ATOM
     return renderer.ready(shown, level)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ..analysis import Barriers, Feature, Surroundings, features, functions_below
 from ..core import children, postorder, tuning
-from ..expressions import Binder, Einsum, Operand, TensorExpr, rebuild
+from ..expressions import Binder, Einsum, Operand, TensorExpr, View, rebuild
 
 
 class Step(NamedTuple):
@@ -146,6 +146,8 @@ class Run:
             rewritten[node] = rewritten[result] = result
             if node in self._shared:
                 self._around.add_barrier(result)
+                if result is not node and isinstance(result, View) and result.core is not None:
+                    self._around.add_barrier(result.core)  # 2*(A @ x) becomes a part of a product
         return rewritten[root]
 
     def _with_body(self, node: Binder) -> Operand:

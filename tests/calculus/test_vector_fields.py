@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import sympy
@@ -109,6 +111,14 @@ def test_results_are_simple():
 )
 def test_curl_of_a_gradient(f):
     assert se.curl(se.gradient(f, x), x) == se.Zeros(3)
+
+
+def test_curl_in_a_product_has_one_sign():
+    point, a = se.tensors("p a", 3)
+    density = a @ se.curl(se.unknown("F", point, shape=(3,)), point)
+    for e in (density, -density, 1 - density, -2 * density):
+        for text in (sympy.latex(e), str(e), sympy.pretty(e)):
+            assert not re.search("[-+] *-", text)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ EXACT = [
     (3 * (DIFFERENCE / (x @ y)) / 2, "3/(x @ y)*(A @ x - y)/2"),
     (2.5 * (DIFFERENCE / (x @ y)), "2.5/(x @ y)*(A @ x - y)"),
     ((t + 1) * DIFFERENCE * 2, "(A @ x - y)*(t + 1)*2"),
-    ((t + 1) * DIFFERENCE / -3, "(A @ x - y)*(t + 1)*(Rational(-1, 3))"),
+    ((t + 1) * DIFFERENCE / -3, "(A @ x - y)*(t + 1)*(-Rational(1, 3))"),
+    (y * (x @ x - sympy.Rational(1, 2)), "y*(x @ x - Rational(1, 2))"),
     (2 * se.einsum("ij->iij", A + C), "2*einsum('ij->iij', A + C)"),
     (se.softmax(A @ C / t, axis=1).T @ x, "softmax(A @ C/t, axis=1).T @ x"),
     (se.softmax(A + C, axis=1).T @ x, "softmax((A + C).T, axis=0) @ x"),
@@ -125,6 +126,18 @@ EXACT = [
 def test_texts_give_the_very_node(e, text):
     assert str(e) == text
     assert eval(text, {**TYPED, **NAMES}) is e
+
+
+def test_symmetric_matrices_are_printed_without_a_transpose():
+    S = se.TensorSymbol("S", (n, n), symmetric=True)
+    for e, text in [
+        (se.inv(S).T, "inv(S)"),
+        (x @ se.inv(S), "inv(S) @ x"),
+        (A @ se.expm(S).T, "A @ expm(S)"),
+        (se.inv(A.T @ A).T @ x, "inv(A.T @ A) @ x"),
+    ]:
+        assert str(e) == text
+        assert se.equal(eval(text, {**TYPED, **NAMES, "S": S}), e)
 
 
 # What is typed otherwise than it is printed.

@@ -110,6 +110,16 @@ def test_intermediate_forms_are_simplified_again():
     assert se.simplify(both) == [x, x]
 
 
+def test_number_is_taken_out_of_a_product_that_is_shared():
+    y, eta = se.tensors("y eta", 4)
+    mu, tau = symbols("mu tau")
+    sigma = se.TensorSymbol("sigma", 4, positive=True)
+    density = -(((y - mu - tau * eta) / sigma) ** 2).sum() / 2
+    for slope in se.gradient(density, [mu, tau, eta]):
+        assert "2*" not in str(slope)
+        assert str(slope).count("sigma**(-2)*(y - tau*eta - mu*Ones(4))") == 1
+
+
 def test_memories_of_nodes_keep_no_node_alive():
     x = se.TensorSymbol("x_forgotten", 5)
     node = se.exp(se.log(x * x) + x).sum() * x
