@@ -611,30 +611,62 @@ static void matrix_by_vector(int64_t m, int64_t n, const double *A, const double
 }
 
 /// add_product: memory smaller_integer
-enum { ROWS = 4, COLUMNS = 8, BLOCK_ROWS = 64, BLOCK_COLUMNS = 256, BLOCK_DEPTH = 256 };
+/* Blocks of which entries of B and C are kept in registers: as many as there are. */
+#ifdef __GNUC__
+typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
+#else
+typedef double Lanes;
+#endif
+#ifdef __AVX512F__
+enum { COLUMNS = 16 };
+#else
+enum { COLUMNS = 8 };
+#endif
+enum { ROWS = 6, BLOCK_ROWS = 96, BLOCK_COLUMNS = 256, BLOCK_DEPTH = 256 };
 
-/* Add the product of packed panels of some depth to a block of a matrix. */
+/* Add the product of rows of some depth, with the given strides, and a packed panel to a block of a
+   matrix. */
 static void add_panels(int64_t rows, int64_t columns, int64_t depth, const double *a,
-                       const double *b, double scale, double *C, int64_t step)
+                       int64_t across, int64_t along, const double *b, double scale, double *C,
+                       int64_t row_c, int64_t column_c)
 {
-    double c[ROWS][COLUMNS] = {{0}};
-    for (int64_t p = 0; p < depth; p++)
+    enum { LANES = COLUMNS * sizeof(double) / sizeof(Lanes) };
+    Lanes sums[ROWS][LANES];
+    double c[ROWS][COLUMNS];
+    const double *from[ROWS];
+    for (int r = 0; r < ROWS; r++)
+        from[r] = a + (r < rows ? r : rows - 1) * across;
+    memset(sums, 0, sizeof sums);
+    for (int64_t p = 0; p < depth; p++) {
+        const Lanes *row = (const Lanes *)(b + p * COLUMNS);
         for (int r = 0; r < ROWS; r++)
-            for (int j = 0; j < COLUMNS; j++)
-                c[r][j] += a[p * ROWS + r] * b[p * COLUMNS + j];
+            for (int j = 0; j < LANES; j++)
+                sums[r][j] += from[r][p * along] * row[j];
+    }
+    memcpy(c, sums, sizeof c);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t j = 0; j < columns; j++)
-            C[r * step + j] += scale * c[r][j];
+            C[r * row_c + j * column_c] += scale * c[r][j];
 }
 
 /* Pack panels of some width of a matrix with the given strides, filled up with zeros. */
 static void pack(int64_t count, int64_t depth, int64_t width, const double *A, int64_t across,
                  int64_t along, double *panel)
 {
-    for (int64_t first = 0; first < count; first += width)
-        for (int64_t p = 0; p < depth; p++)
-            for (int64_t r = first; r < first + width; r++)
-                *panel++ = r < count ? A[r * across + p * along] : 0.0;
+    for (int64_t first = 0; first < count; first += width) {
+        int64_t own = smaller_integer(width, count - first);
+        for (int64_t p = 0; p < depth; p++, panel += width) {
+            const double *from = A + first * across + p * along;
+            if (across == 1)
+                for (int64_t r = 0; r < own; r++)
+                    panel[r] = from[r];
+            else
+                for (int64_t r = 0; r < own; r++)
+                    panel[r] = from[r * across];
+            for (int64_t r = own; r < width; r++)
+                panel[r] = 0;
+        }
+    }
 }
 
 /* Add a multiple of A B to C, where A has m rows and B has n columns; of A and B the strides of
@@ -644,6 +676,8 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
                        int64_t row_b, int64_t column_b, double *restrict C, int64_t row_c)
 {
     double *a, *b;
+    int64_t most, column_c = 1;
+    int is_packed;
 #ifdef USE_CBLAS
     if (m > 0 && n > 0 && k > 0) {
         int is_turned_a = column_a != 1, is_turned_b = column_b != 1;
@@ -655,16 +689,34 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
         return 0;
     }
 #endif
-    if (m < ROWS || m * n * k < 4096) {
+    if (m < ROWS || m * n * k < (column_b == 1 ? 16384 : 4096)) {
         for (int64_t i = 0; i < m; i++)
-            for (int64_t p = 0; p < k; p++)
-                for (int64_t j = 0; j < n; j++)
-                    C[i * row_c + j] +=
-                        scale * A[i * row_a + p * column_a] * B[p * row_b + j * column_b];
+            for (int64_t p = 0; p < k; p++) {
+                double factor = scale * A[i * row_a + p * column_a], *c = C + i * row_c;
+                const double *b = B + p * row_b;
+                if (column_b == 1)
+                    for (int64_t j = 0; j < n; j++)
+                        c[j] += factor * b[j];
+                else
+                    for (int64_t j = 0; j < n; j++)
+                        c[j] += factor * b[j * column_b];
+            }
         return 0;
     }
-    a = allocate(memory, BLOCK_ROWS * BLOCK_DEPTH, sizeof(double));
-    b = allocate(memory, BLOCK_COLUMNS * BLOCK_DEPTH, sizeof(double));
+    if (m < COLUMNS && 2 * m < n) {
+        /* The transposed product: the smaller matrix is packed. */
+        const double *other = A;
+        int64_t turned[] = {m, row_a, column_a, row_c};
+        A = B, B = other;
+        m = n, n = turned[0];
+        row_a = column_b, column_b = turned[1];
+        column_a = row_b, row_b = turned[2];
+        row_c = 1, column_c = turned[3];
+    }
+    is_packed = n > 2 * COLUMNS;
+    most = smaller_integer(BLOCK_DEPTH, k);
+    a = allocate(memory, smaller_integer(BLOCK_ROWS, m + ROWS) * most, sizeof(double));
+    b = allocate(memory, smaller_integer(BLOCK_COLUMNS, n + COLUMNS) * most, sizeof(double));
     if (a == NULL || b == NULL)
         return 3;
     for (int64_t p = 0; p < k; p += BLOCK_DEPTH)
@@ -674,12 +726,17 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
             pack(columns, depth, COLUMNS, B + p * row_b + j * column_b, column_b, row_b, b);
             for (int64_t i = 0; i < m; i += BLOCK_ROWS) {
                 int64_t rows = smaller_integer(BLOCK_ROWS, m - i);
-                pack(rows, depth, ROWS, A + i * row_a + p * column_a, row_a, column_a, a);
+                const double *first = A + i * row_a + p * column_a;
+                if (is_packed)
+                    pack(rows, depth, ROWS, first, row_a, column_a, a);
                 for (int64_t c = 0; c < columns; c += COLUMNS)
                     for (int64_t r = 0; r < rows; r += ROWS)
                         add_panels(smaller_integer(ROWS, rows - r),
-                                   smaller_integer(COLUMNS, columns - c), depth, a + r * depth,
-                                   b + c * depth, scale, C + (i + r) * row_c + j + c, row_c);
+                                   smaller_integer(COLUMNS, columns - c), depth,
+                                   is_packed ? a + r * depth : first + r * row_a,
+                                   is_packed ? 1 : row_a, is_packed ? ROWS : column_a,
+                                   b + c * depth, scale,
+                                   C + (i + r) * row_c + (j + c) * column_c, row_c, column_c);
             }
         }
     release(memory, memory->count - 2);
