@@ -1,4 +1,4 @@
-"""Measure functions of C against Numba's kernels, which have the same loop nests."""
+"""Measure functions of C and Fortran against Numba's kernels, which have the same loop nests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,13 @@ from .loops import LOOPS
 from .timing import interleaved
 
 RESULTS = Path(__file__).with_name("results-c.md")
-FLAGS = ["-O3", "-march=native", "-std=c99", "-fno-math-errno", "-fno-trapping-math"]
-FLAGS += ["-fopenmp-simd", "-DUSE_SIMD", "-ffp-contract=fast"]
+FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-fopenmp-simd"]
+FLAGS += ["-ffp-contract=fast"]
+COMPILERS = {
+    "c": ["gcc", "-std=c99", "-DUSE_SIMD", *FLAGS],
+    "fortran": ["gfortran", "-std=f2008", *FLAGS],
+}
+ENDINGS = {"c": "c", "fortran": "f90"}
 
 
 def flat(values: Any) -> list[Any]:
@@ -32,69 +38,85 @@ def flat(values: Any) -> list[Any]:
     return [values]
 
 
-def compiled(text: str, folder: Path) -> Any:
+def compiled(text: str, language: str, folder: Path) -> Any:
     """Return the function of a translation unit."""
-    (folder / "unit.c").write_text(text, encoding="utf-8")
-    shared = folder / "unit.so"
-    subprocess.run(
-        ["gcc", *FLAGS, "-shared", "-fPIC", "-o", shared, folder / "unit.c", "-lm"], check=True
-    )
-    return ctypes.CDLL(str(shared)).function
+    source, shared = folder / f"unit.{ENDINGS[language]}", folder / f"{language}.so"
+    source.write_text(text, encoding="utf-8")
+    command = [*COMPILERS[language], "-shared", "-fPIC", "-o", shared, source, "-lm"]
+    subprocess.run(command, check=True, cwd=folder)
+    return ctypes.CDLL(str(shared)).measured
 
 
 def call_of(
-    text: str, folder: Path, symbols: list[Any], data: list[Any], like: list[Any]
+    text: str,
+    language: str,
+    folder: Path,
+    symbols: list[Any],
+    data: list[Any],
+    like: list[Any],
 ) -> tuple[Callable[[], int], list[np.ndarray]]:
-    """Return a call of C's function on arrays, and its results."""
+    """Return a call of a function on arrays, which returns its error code, and its results."""
     lengths: dict[str, int] = {}
     for symbol, value in zip(symbols, data, strict=True):
         for length, count in zip(getattr(symbol, "shape", ()), np.shape(value), strict=True):
             lengths.setdefault(str(length), count)
-    prototype = text[text.index("int function(") :].partition(");")[0].partition("(")[2]
-    parameters = prototype.split(", ")
-    count = len(parameters) - len(data) - len(like)
+    prototype = text[text.index("measured(") :].partition(")")[0].partition("(")[2]
+    parameters = prototype.replace("!", " ").split(",")
+    error = ctypes.c_int()
+    after = [ctypes.byref(error)] if language == "fortran" else []
+    count = len(parameters) - len(data) - len(like) - len(after)
+    # Names may differ from those of the lengths, but not their order.
+    inferred = [*lengths.values()]
     given: list[Any] = [
-        ctypes.c_int64(lengths[parameter.split()[-1]]) for parameter in parameters[:count]
+        ctypes.c_int64(lengths.get(parameter.split()[-1], inferred[k % len(inferred)]))
+        for k, parameter in enumerate(parameters[:count])
     ]
     results = [np.empty(np.shape(own), np.result_type(own)) for own in like]
     arrays = [np.ascontiguousarray(value) if np.ndim(value) else value for value in data]
     for own in [*arrays, *results]:
         is_array = isinstance(own, np.ndarray)
         given.append(ctypes.c_void_p(own.ctypes.data) if is_array else ctypes.c_double(own))
-    function = compiled(text, folder)
+    function = compiled(text, language, folder)
 
-    def call(kept: object = arrays) -> int:
-        return int(function(*given))
+    def call(kept: object = (arrays, results)) -> int:
+        code = int(function(*given, *after))
+        return error.value if after else code
 
     return call, results
 
 
 def measured(case: Case, size: str) -> dict[str, float]:
-    """Return the durations by C and by Numba, after a comparison of their results."""
+    """Return the durations by C, Fortran and Numba, after a comparison of their results."""
     symbols, exprs = case.build()
     data = [*case.data(*case.sizes[size])]
-    text = se.codegen(symbols, exprs, language="c")
+    texts = {own: se.codegen(symbols, exprs, name="measured", language=own) for own in COMPILERS}
     by_numba = se.lambdify(symbols, exprs, "numba", check=False)
     expected = flat(by_numba(*data))
+    calls: dict[str, Callable[[], object]] = {"numba": lambda: by_numba(*data)}
     with tempfile.TemporaryDirectory() as folder:
-        call, found = call_of(text, Path(folder), symbols, data, expected)
-        if call():
-            raise ValueError(f"{case.name}: an error code")
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6 * np.abs(other).max())
-        return interleaved({"C": call, "Numba": lambda: by_numba(*data)}, 0.3, 30)
+        for language, text in texts.items():
+            call, found = call_of(text, language, Path(folder), symbols, data, expected)
+            if call():
+                raise ValueError(f"{case.name}: an error code of {language}")
+            for one, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6 * np.abs(other).max())
+            calls[language] = call
+        # All run in one thread: other processes take no part in its time.
+        return interleaved(calls, 0.3, 30, time.process_time)
 
 
 def main(wanted: list[str]) -> None:
     """Measure cases, those with some text in their names or all, and write the table."""
     lines = [
-        "# Functions of C, compared with Numba",
+        "# Functions of C and Fortran, compared with Numba",
         "",
-        f"{platform.processor() or platform.machine()}, one thread, `gcc {' '.join(FLAGS)}`. "
-        "Products and factors of matrices are C loops here, and OpenBLAS's with Numba.",
+        f"{platform.processor() or platform.machine()}, time of one thread, "
+        + ", ".join(f"`{' '.join(command)}`" for command in COMPILERS.values())
+        + ". Products and factors of matrices are loops in C and Fortran, and OpenBLAS's with "
+        "Numba.",
         "",
-        "| case | size | C, µs | Numba, µs | C / Numba |",
-        "| --- | --- | --- | --- | --- |",
+        "| case | size | C, µs | Fortran, µs | Numba, µs | C / Numba | Fortran / Numba |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     refused = []
     for case in [*CASES, *LOOPS]:
@@ -105,9 +127,11 @@ def main(wanted: list[str]) -> None:
         except se.UnsupportedError as error:
             refused.append(f"- {case.name}: {error}")
             continue
-        c, numba = [1e6 * found[name] for name in ("C", "Numba")]
+        times = [1e6 * found[name] for name in ("c", "fortran", "numba")]
+        ratios = [own / times[-1] for own in times[:-1]]
         sizes = " × ".join(map(str, case.sizes["mid"]))
-        lines.append(f"| {case.name} | {sizes} | {c:.1f} | {numba:.1f} | {c / numba:.2f} |")
+        cells = [*[f"{own:.1f}" for own in times], *[f"{own:.2f}" for own in ratios]]
+        lines.append(f"| {' | '.join([case.name, sizes, *cells])} |")
         print(lines[-1], flush=True)
     lines += ["", "Refused:", "", *refused] if refused else []
     if not wanted:

@@ -13,7 +13,10 @@ SAMPLE = 3e-4
 
 
 def interleaved(
-    calls: Mapping[str, Callable[[], object]], seconds: float = 1.5, rounds: int = 200
+    calls: Mapping[str, Callable[[], object]],
+    seconds: float = 1.5,
+    rounds: int = 200,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
     """Return the median duration of each call in seconds, excluding first calls. Rounds permute the
     calls, because the heap that one call leaves affects the next.
@@ -32,15 +35,17 @@ def interleaved(
                 break
             shuffled.shuffle(order)
             for name in order:
-                samples[name].append(timed(calls[name], repeats[name]))
+                samples[name].append(timed(calls[name], repeats[name], clock))
     finally:
         gc.enable()
     return {name: median(values) for name, values in samples.items()}
 
 
-def timed(call: Callable[[], object], repeats: int) -> float:
+def timed(
+    call: Callable[[], object], repeats: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return the seconds of one call, averaged over a repetition."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(repeats):
         call()
-    return (time.perf_counter() - start) / repeats
+    return (clock() - start) / repeats

@@ -303,7 +303,7 @@ class Fortran(Language):
             "Positions count from 0. Results overlap nothing else.",
             "",
             "Fastest with -O3 -march=native -ffp-contract=fast -fno-math-errno -fno-trapping-math",
-            "-fopenmp-simd; with -fexternal-blas large products of matrices are a library's.",
+            "-fopenmp-simd.",
         ]
         parts = needed_parts(self.file, [*printer.used, "contains"])
         specifications, _, functions = "\n\n".join(

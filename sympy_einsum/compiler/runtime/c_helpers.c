@@ -689,18 +689,12 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
         return 0;
     }
 #endif
-    if (m < ROWS || m * n * k < (column_b == 1 ? 16384 : 4096)) {
+    if (m < 3 || m * n * k < 1024) {
         for (int64_t i = 0; i < m; i++)
-            for (int64_t p = 0; p < k; p++) {
-                double factor = scale * A[i * row_a + p * column_a], *c = C + i * row_c;
-                const double *b = B + p * row_b;
-                if (column_b == 1)
-                    for (int64_t j = 0; j < n; j++)
-                        c[j] += factor * b[j];
-                else
-                    for (int64_t j = 0; j < n; j++)
-                        c[j] += factor * b[j * column_b];
-            }
+            for (int64_t p = 0; p < k; p++)
+                for (int64_t j = 0; j < n; j++)
+                    C[i * row_c + j] +=
+                        scale * A[i * row_a + p * column_a] * B[p * row_b + j * column_b];
         return 0;
     }
     if (m < COLUMNS && 2 * m < n) {

@@ -597,23 +597,76 @@ pure subroutine matrix_by_vector(m, n, A, x, transposed, total)
 end subroutine
 
 /// product_of: contains
+! Add four rows of coefficients times columns to four columns, by four at once.
+pure subroutine add_four(n, k, B, lead, A, c1, c2, c3, c4)
+    integer(c_int64_t), intent(in) :: n, k, lead
+    real(c_double), intent(in) :: B(lead, k), A(k, 4)
+    real(c_double), intent(inout) :: c1(n), c2(n), c3(n), c4(n)
+    integer(c_int64_t) :: j, p
+    do p = 1, k, 4
+        !$omp simd
+        do j = 1, n
+            c1(j) = c1(j) + (B(j, p) * A(p, 1) + B(j, p + 1) * A(p + 1, 1)) &
+                + (B(j, p + 2) * A(p + 2, 1) + B(j, p + 3) * A(p + 3, 1))
+            c2(j) = c2(j) + (B(j, p) * A(p, 2) + B(j, p + 1) * A(p + 1, 2)) &
+                + (B(j, p + 2) * A(p + 2, 2) + B(j, p + 3) * A(p + 3, 2))
+            c3(j) = c3(j) + (B(j, p) * A(p, 3) + B(j, p + 1) * A(p + 1, 3)) &
+                + (B(j, p + 2) * A(p + 2, 3) + B(j, p + 3) * A(p + 3, 3))
+            c4(j) = c4(j) + (B(j, p) * A(p, 4) + B(j, p + 1) * A(p + 1, 4)) &
+                + (B(j, p + 2) * A(p + 2, 4) + B(j, p + 3) * A(p + 3, 4))
+        end do
+    end do
+end subroutine
+
 ! Write the product of two matrices, with m and n rows and columns and k terms; each may be given by
-! its transpose. In column-major order all are transposed.
+! its transpose. In column-major order all are transposed. Blocks are copied, filled up with zeros.
 subroutine product_of(m, n, k, A, left, B, right, total)
     integer(c_int64_t), intent(in) :: m, n, k
     logical, intent(in) :: left, right
     real(c_double), intent(in) :: A(merge(m, k, left), merge(k, m, left))
     real(c_double), intent(in) :: B(merge(k, n, right), merge(n, k, right))
     real(c_double), intent(out) :: total(n, m)
-    if (left .and. right) then
-        total = matmul(transpose(B), transpose(A))
-    else if (left) then
-        total = matmul(B, transpose(A))
-    else if (right) then
-        total = matmul(transpose(B), A)
-    else
-        total = matmul(B, A)
-    end if
+    integer(c_int64_t), parameter :: depth = 128, width = 256
+    real(c_double), allocatable :: columns(:, :), rows(:, :)
+    real(c_double) :: unused(width, 3)
+    integer(c_int64_t) :: i, j, p, count, most, last
+    total = 0
+    unused = 0
+    most = min(depth, k + modulo(-k, 4_c_int64_t))
+    allocate (columns(most, m + modulo(-m, 4_c_int64_t)), rows(min(width, n), most))
+    do p = 1, k, depth
+        last = min(p + depth - 1, k)
+        columns = 0
+        if (left) then
+            columns(:last - p + 1, :m) = transpose(A(:, p:last))
+        else
+            columns(:last - p + 1, :m) = A(p:last, :)
+        end if
+        do j = 1, n, width
+            count = min(width, n - j + 1)
+            rows(:, last - p + 2:) = 0
+            if (right) then
+                rows(:count, :last - p + 1) = transpose(B(p:last, j:j + count - 1))
+            else
+                rows(:count, :last - p + 1) = B(j:j + count - 1, p:last)
+            end if
+            do i = 1, m - 3, 4
+                call add_four(count, most, rows, min(width, n), columns(1, i), total(j, i), &
+                    total(j, i + 1), total(j, i + 2), total(j, i + 3))
+            end do
+            select case (m - i + 1)
+            case (3)
+                call add_four(count, most, rows, min(width, n), columns(1, i), total(j, i), &
+                    total(j, i + 1), total(j, i + 2), unused(:, 1))
+            case (2)
+                call add_four(count, most, rows, min(width, n), columns(1, i), total(j, i), &
+                    total(j, i + 1), unused(:, 1), unused(:, 2))
+            case (1)
+                call add_four(count, most, rows, min(width, n), columns(1, i), total(j, i), &
+                    unused(:, 1), unused(:, 2), unused(:, 3))
+            end select
+        end do
+    end do
 end subroutine
 
 /// gram: product_of
