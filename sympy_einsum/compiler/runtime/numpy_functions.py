@@ -31,6 +31,6 @@ def softplus(z):
 def gamma_rise(n, x, k, difference):
     """Return polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: the difference, if it
     loses few digits everywhere; a series takes several times as long."""
-    if np.all((8 * k >= x) & (x > 0)):
+    if np.all(((8 * k >= x) | (k == 0)) & (x > 0)):
         return difference
     return gamma_rise_by_series(n, x, k, difference)

@@ -204,6 +204,8 @@ def test_differences_of_gamma_functions(order):
     assert_allclose(raw("numpy_functions.gamma_rise")(order, x, k, np.nan), expected, rtol=1e-13)
     # The difference is taken where it loses few digits.
     assert raw("numpy_functions.gamma_rise")(order, np.array([2.0, 80.0]), 10.0, 7.0) == 7
+    # Where nothing is added the difference is exactly 0.
+    assert raw("numpy_functions.gamma_rise")(order, 80.0, np.array([0.0, 10.0]), 7.0) == 7
     wide = np.array([0.5, 1.5, 3.0, 80.0, 1e12])
     assert_allclose(
         raw("numpy_functions.gamma_rise")(order, wide, wide / 8, _difference(order, wide)),
