@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import bsr_array, csr_array
 from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.optimization.newton import squares_model
 
 from .memory import peak
 from .report import machine
@@ -131,6 +132,34 @@ def hessian_by_hand(x: np.ndarray, pattern: Any = None) -> list[csr_array]:
     return [csr_array((bands.ravel()[1:-1], *own), shape=(len(x), len(x)))]
 
 
+def gradient_and_blocks(jacobians: Sequence[csr_array], residual: np.ndarray) -> tuple[Any, Any]:
+    """Return J'r and the blocks of J'J above the diagonal."""
+    by_camera, by_point = jacobians
+    turned, other = by_camera.T.tocsr(), by_point.T.tocsr()
+    slopes = [turned @ residual, other @ residual]
+    return slopes, (turned @ by_camera, turned @ by_point, other @ by_point)
+
+
+def step_by_hand(jacobians: Sequence[csr_array], residual: np.ndarray) -> np.ndarray:
+    """Return the Levenberg–Marquardt step, with 1 added to the diagonal of J'J, by the Schur
+    complement of the points."""
+    (by_camera, by_point), (corner, beside, points) = gradient_and_blocks(jacobians, residual)
+    count = points.shape[0] // 3
+    blocks = np.zeros((count, 3, 3))
+    entries = points.tocoo()
+    i, j = entries.coords
+    blocks[i // 3, i % 3, j % 3] = entries.data
+    own = np.linalg.inv(blocks + np.eye(3))
+    starts = np.arange(count + 1)
+    inverse = bsr_array((own, starts[:-1], starts), shape=points.shape)
+    above = (beside.tobsr((9, 3)) @ inverse).tobsr((9, 3))
+    complement = (
+        corner.toarray() + np.eye(len(by_camera)) - (above @ beside.T.tobsr((3, 9))).toarray()
+    )
+    cameras = np.linalg.solve(complement, by_camera - above @ by_point)
+    return -np.append(cameras, inverse @ (by_point - beside.T @ cameras))
+
+
 @dataclass(frozen=True)
 class Case:
     """Define a case: its function, arguments, and hand-written assembly with and without a known
@@ -181,30 +210,58 @@ def cases(observations: int = OBSERVATIONS) -> list[Case]:
     ]
 
 
-def run(seconds: float = 20.0) -> list[list[str]]:
-    """Return a row for each case: milliseconds by hand and the ratios of ours, in time to both and
-    in memory."""
+def step_calls(case: Case) -> dict[str, Callable[[], Any]]:
+    """Return runs of a Levenberg–Marquardt step for a case of reprojections: of ours, and by
+    hand."""
+    cameras, points, *_ = case.values
+    residual = se.lambdify(case.arguments, reprojection())
+    problem = se.Problem.least_squares(reprojection(), [CAMERAS, POINTS])
+    data = dict(zip(case.arguments[2:], case.values[2:], strict=True))
+    instance, vector = problem._prepared(data, {CAMERAS: cameras, POINTS: points})
+    model = squares_model(instance)
+
+    def ours() -> np.ndarray:
+        # The gradient is that of the squares, twice J'r.
+        _, slopes = instance.both(vector)
+        instance._at = b""
+        return model(vector).plus_diagonal(2.0).solve(-slopes)
+
+    def by_hand(jacobians: Callable[[], Sequence[csr_array]]) -> Callable[[], np.ndarray]:
+        return lambda: step_by_hand(jacobians(), residual(*case.values).ravel())
+
+    return {"ours": ours, "by hand": by_hand(case.by_hand), "known": by_hand(case.with_pattern)}
+
+
+def row(name: str, calls: dict[str, Callable[[], Any]], seconds: float) -> list[str]:
+    """Return milliseconds by hand and the ratios of ours, in time to both and in memory."""
+    times = interleaved(calls, seconds)
+    return [
+        name,
+        f"{1000 * times['by hand']:.1f}",
+        f"{times['ours'] / times['by hand']:.2f}",
+        f"{times['ours'] / times['known']:.2f}",
+        f"{peak(calls['ours']) / peak(calls['by hand']):.2f}",
+    ]
+
+
+def run(seconds: float = 6.0) -> list[list[str]]:
+    """Return a row for each case, and one for a step of bundle adjustment."""
     rows = []
     for case in cases():
         ours = se.lambdify(case.arguments, case.build(), sparse=True)
         for own, theirs in zip(ours(*case.values), case.by_hand(), strict=True):
             assert abs(own - theirs).max() < 1e-9 * abs(theirs).max()
-        calls = {
+        calls: dict[str, Callable[[], Any]] = {
             "ours": lambda ours=ours, case=case: ours(*case.values),
             "by hand": case.by_hand,
             "known": case.with_pattern,
         }
-        times = interleaved(calls, seconds)
-        rows.append(
-            [
-                case.name,
-                f"{1000 * times['by hand']:.1f}",
-                f"{times['ours'] / times['by hand']:.2f}",
-                f"{times['ours'] / times['known']:.2f}",
-                f"{peak(calls['ours']) / peak(case.by_hand):.2f}",
-            ]
-        )
-    return rows
+        rows.append(row(case.name, calls, seconds))
+    calls = step_calls(cases()[0])
+    steps = calls["ours"](), calls["by hand"]()
+    assert abs(steps[0] - steps[1]).max() < 1e-8 * abs(steps[1]).max()
+    name = f"a step by the Schur complement, {OBSERVATIONS} reprojections"
+    return [*rows, row(name, calls, seconds)]
 
 
 if __name__ == "__main__":

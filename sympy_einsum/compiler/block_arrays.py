@@ -15,11 +15,13 @@ from .compressed_arrays import CompressedArray
 from .schur_complements import (
     Block,
     Elimination,
+    Inverse,
     Lengths,
     LowRank,
     Matrix,
     as_dense,
     ends,
+    factorization_of,
     is_sparse,
     joined,
 )
@@ -31,7 +33,8 @@ class BlockArray:
     is sparse.
 
     Systems are solved by a Schur complement: diagonal blocks that consist of small matrices are
-    eliminated, the largest first; several of them if together they consist of small ones.
+    eliminated, the largest first; several of them if together they consist of small ones. Where
+    one of them is singular, or nearly so, the whole matrix is factored instead.
 
     Attributes
     ==========
@@ -142,12 +145,22 @@ class BlockArray:
 
         ShapeError : b hasn't an entry or a row for each row
         UnsupportedError : rows and columns stand for other arrays
-        LinAlgError : the matrix, or a diagonal block that is eliminated, is singular, or so nearly
-            that x is no solution
+        LinAlgError : the matrix is singular, or so nearly that x is no solution
         """
         self._check_square("solve")
         right = self._columns_of("solve", b, self.rows)
-        return self._solved(right).reshape(np.shape(b))
+        try:
+            found = self._solved(right)
+        except np.linalg.LinAlgError:
+            found = self._whole.solve(right)
+            self._check_error(found, right)
+        return found.reshape(np.shape(b))
+
+    @cached_property
+    def _whole(self) -> Inverse:
+        """The inverse of a matrix of which diagonal blocks that would be eliminated are singular,
+        by the factors of the whole."""
+        return factorization_of(self.to_dense() if find_spec("scipy") is None else self.to_scipy())
 
     def _solved(self, right: np.ndarray) -> np.ndarray:
         """Solve for columns, and refine the solution where the elimination of nearly singular
@@ -166,8 +179,7 @@ class BlockArray:
         """Raise LinAlgError where rounding has made a solution another one."""
         if self._backward_error(solution, right) > tuning.MAX_BACKWARD_ERROR:
             raise np.linalg.LinAlgError(
-                "the diagonal blocks that are eliminated are nearly singular, and the result is "
-                "lost in rounding; use the whole matrix, to_dense() or to_scipy()"
+                "the matrix is singular, or so nearly that the result is lost in rounding"
             )
 
     def _backward_error(self, solution: np.ndarray, right: np.ndarray) -> float:
@@ -192,10 +204,15 @@ class BlockArray:
     def logdet(self) -> float:
         """Return the logarithm of the absolute value of the determinant.
 
-        Raises UnsupportedError where rows and columns stand for other arrays, LinAlgError where a
-        diagonal block that is eliminated is singular, or nearly so.
+        Raises UnsupportedError where rows and columns stand for other arrays.
         """
         self._check_square("logdet")
+        try:
+            return self._eliminated_logdet()
+        except np.linalg.LinAlgError:
+            return self._whole.logdet()
+
+    def _eliminated_logdet(self) -> float:
         found = self._elimination.logdet()
         if self._elimination.groups and np.isfinite(found):
             # Unlike a solution it can't be refined.

@@ -33,7 +33,7 @@ class LowRank(NamedTuple):
         return self.left @ self.right.T
 
 
-class _Inverse(Protocol):
+class Inverse(Protocol):
     """The inverse of a matrix."""
 
     def solve(self, right: Matrix) -> Matrix:
@@ -50,7 +50,7 @@ class _Eliminated(NamedTuple):
     the blocks between them."""
 
     members: list[int]
-    inverse: _Inverse
+    inverse: Inverse
 
 
 class Elimination:
@@ -87,7 +87,10 @@ class Elimination:
         self.complement = self._between(self.kept, self.kept)
         self.below = [self._beside(self.kept, group.members) for group in self.groups]
         for below, above in zip(self.below, self.above, strict=True):
-            self.complement = self.complement - below @ above
+            product = below @ above
+            if is_sparse(product) and _is_filled(product):
+                product = product.toarray()
+            self.complement = self.complement - product
 
     def _try(self, i: int) -> None:
         """Eliminate a diagonal block, together with the groups that it is coupled with, if that
@@ -106,7 +109,7 @@ class Elimination:
             self.groups = [own for own in self.groups if own not in coupled]
             self.groups.append(_Eliminated(members, inverse))
 
-    def _inverse(self, members: Sequence[int]) -> _Inverse | None:
+    def _inverse(self, members: Sequence[int]) -> Inverse | None:
         """Return the inverse of a group; None where that takes a large dense system."""
         first = members[0]
         block, is_alone = self.blocks[first][first], len(members) == 1
@@ -119,7 +122,8 @@ class Elimination:
         if find_spec("scipy") is None or block is None:
             return None
         matrix = self._between(members, members)
-        components = _components(matrix)
+        width = self.shapes[first][-1] if is_alone and self.shapes[first] else 1
+        components = _components(matrix, width if width <= tuning.MAX_ELIMINATED_BLOCK else 1)
         with self._naming(members):
             if components is not None:
                 return _ComponentsInverse(matrix, components)
@@ -139,7 +143,7 @@ class Elimination:
         shapes = ", ".join([str(self.shapes[i]) for i in members])
         return np.linalg.LinAlgError(
             f"the diagonal block {numbers}, of variables of shape {shapes}, is singular, so it "
-            "can't be eliminated; the whole matrix, to_dense() or to_scipy(), may be regular"
+            "can't be eliminated"
         )
 
     def _between(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
@@ -170,7 +174,7 @@ class Elimination:
         return found
 
     @cached_property
-    def _factors(self) -> _Inverse:
+    def _factors(self) -> Inverse:
         return factorization_of(self.complement)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
@@ -314,15 +318,14 @@ class _BandedFactors:
         return float(np.log(np.abs(self.factors[self.lower + self.upper])).sum())
 
 
-def factorization_of(matrix: Matrix) -> _Inverse:
+def factorization_of(matrix: Matrix) -> Inverse:
     """Factor a matrix: a large sparse one as such, by its band if that is narrow.
 
     Raises LinAlgError where it is singular; a dense one is factored where it is used.
     """
     if not is_sparse(matrix):
         return _DenseSystem(np.asarray(matrix))
-    size = matrix.shape[0]
-    if size <= tuning.MAX_DENSE_SYSTEM or matrix.nnz >= tuning.MAX_SPARSE_SHARE * size**2:
+    if matrix.shape[0] <= tuning.MAX_DENSE_SYSTEM or _is_filled(matrix):
         return _DenseSystem(matrix.toarray())
     i, j = matrix.tocoo().coords
     lower, upper = [int((own).max(initial=0)) for own in (i - j, j - i)]
@@ -330,9 +333,20 @@ def factorization_of(matrix: Matrix) -> _Inverse:
     return _BandedFactors(matrix, lower, upper) if is_banded else _SparseFactors(matrix)
 
 
-def _components(matrix: Matrix) -> list[np.ndarray] | None:
+def _is_filled(matrix: Matrix) -> bool:
+    """Tell whether so few entries of a sparse matrix are 0 that a dense one is as good."""
+    return bool(matrix.nnz >= tuning.MAX_SPARSE_SHARE * prod(matrix.shape))
+
+
+def _components(matrix: Matrix, width: int) -> list[np.ndarray] | None:
     """Return the rows of the small matrices that a sparse one consists of, for each size of these;
-    None where it doesn't."""
+    None where it doesn't. Blocks of a width are found fastest."""
+    if np.diff(matrix.indptr).max(initial=0) > tuning.MAX_ELIMINATED_BLOCK:
+        return None
+    size = matrix.shape[0]
+    own = np.arange(size) // width
+    if size > width and np.array_equal(own.repeat(np.diff(matrix.indptr)), own[matrix.indices]):
+        return [np.arange(size).reshape(-1, width)]
     count, labels = sparse_graphs.connected_components(matrix, directed=False)
     counts = np.bincount(labels)
     if count < 2 or counts.max() > tuning.MAX_ELIMINATED_BLOCK:

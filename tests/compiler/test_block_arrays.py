@@ -150,7 +150,7 @@ def test_large_bands(diagonals):
     compare(BlockArray([[scipy.sparse.csr_array(dense)]], [(size,)], [(size,)]), dense)
     dense[:, 5] = 0
     found = BlockArray([[scipy.sparse.csr_array(dense)]], [(size,)], [(size,)])
-    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
         found.solve(np.ones(size))
 
 
@@ -288,28 +288,27 @@ def test_singular_blocks():
         found = BlockArray(
             [[block, np.ones((3, 1))], [np.ones((1, 3)), np.ones((1, 1))]], [(3,), ()], [(3,), ()]
         )
-        with pytest.raises(np.linalg.LinAlgError, match=r"block 0, of variables of shape \(3,\)"):
+        # The whole is regular.
+        np.testing.assert_allclose(found.matvec(found.solve(np.ones(4))), 1)
+        np.testing.assert_allclose(found.logdet(), np.linalg.slogdet(found.to_dense())[1])
+        found = BlockArray(
+            [[block, np.eye(3)[:, :1]], [np.eye(3)[:1], np.ones((1, 1))]], [(3,), ()], [(3,), ()]
+        )
+        with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
             found.solve(np.ones(4))
+        assert found.logdet() == -np.inf
     dense = BlockArray([[np.zeros((2, 2))]], [(2,)], [(2,)])
     with pytest.raises(np.linalg.LinAlgError):
         dense.solve(np.ones(2))
     assert dense.logdet() == -np.inf
     ring = scipy.sparse.csr_array(np.roll(np.eye(600), 1, 0) - np.eye(600))
-    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+    with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
         BlockArray([[ring]], [(600,)], [(600,)]).solve(np.ones(600))
-
-
-def value_or_error(call):
-    """Return what is computed, or the LinAlgError."""
-    try:
-        return call()
-    except np.linalg.LinAlgError as error:
-        return error
 
 
 @pytest.mark.parametrize("small", [1e-17, 1e-14, 1e-12, 1e-9, 1e-6])
 def test_nearly_singular_blocks_of_regular_matrices(small):
-    """The elimination of a block with such a pivot loses digits, or all."""
+    """The elimination of a block with such a pivot loses digits: the whole is factored."""
     numbers = np.random.default_rng(0)
     core = np.array([[1.0, 1, 0], [1, 1 + small, 0], [0, 0, 2]])
     beside, corner = numbers.normal(size=(9, 4)), numbers.normal(size=(4, 4))
@@ -321,15 +320,9 @@ def test_nearly_singular_blocks_of_regular_matrices(small):
     ]
     for block in kinds:
         found = BlockArray([[block, beside], [beside.T, corner]], [(3, 3), (4,)], [(3, 3), (4,)])
-        results = [value_or_error(lambda own=found: own.solve(np.ones(13)))]
-        results.append(value_or_error(found.logdet))
         exact = np.linalg.solve(dense, np.ones(13)), np.linalg.slogdet(dense)[1]
-        for value, expected in zip(results, exact, strict=True):
-            if isinstance(value, np.linalg.LinAlgError):
-                assert "singular" in str(value)
-                assert small < 1e-6
-            else:
-                np.testing.assert_allclose(value, expected, atol=1e-6)
+        np.testing.assert_allclose(found.solve(np.ones(13)), exact[0], atol=1e-6)
+        np.testing.assert_allclose(found.logdet(), exact[1], atol=1e-6)
 
 
 def test_blocks_of_many_scales():
