@@ -343,10 +343,10 @@ def _sign_terms(node: DetSigns) -> Iterator[Term]:
 # --- symmetric matrices
 
 
-def _both_ways(node: StackFunction, upper: str, *factors: Lettered) -> Iterator[Term]:
-    """Yield the terms of a function of (A + A')/2."""
+def _both_ways(node: StackFunction, *factors: Lettered) -> Iterator[Term]:
+    """Yield the terms of a matrix function of (A + A')/2."""
     for lower in ("kl", "lk"):
-        yield _term(node, upper, lower, *factors, by=S.Half)
+        yield _term(node, "ij", lower, *factors, by=S.Half)
 
 
 def _cholesky_terms(node: Cholesky) -> Iterator[Term]:
@@ -355,7 +355,7 @@ def _cholesky_terms(node: Cholesky) -> Iterator[Term]:
     inverse, length = inv(node), node.shape[-1]
     half = contract((-S.Half, Delta(length)), ((), (0, 1)), (0, 1), {0: length, 1: length})
     mask = tensor_sum([Triangle(length), half])
-    yield from _both_ways(node, "ij", (node, "ia"), (mask, "ja"), (inverse, "ak"), (inverse, "jl"))
+    yield from _both_ways(node, (node, "ia"), (mask, "ja"), (inverse, "ak"), (inverse, "jl"))
 
 
 def _eigenvalue_terms(node: EigenValues) -> Iterator[Term]:
@@ -368,7 +368,7 @@ def _eigenvector_terms(node: EigenVectors) -> Iterator[Term]:
     """dV = V (F ∘ V' dA V) with F[i,j] = 1 / (λ[j] - λ[i]) off the diagonal, 0 on it [G, §3.1];
     where eigenvalues are equal it isn't finite."""
     inverse = _inverse_gaps(EigenValues.of(node.operands[0]), slot(1) - slot(0))
-    yield from _both_ways(node, "ij", (node, "ia"), (inverse, "aj"), (node, "ka"), (node, "lj"))
+    yield from _both_ways(node, (node, "ia"), (inverse, "aj"), (node, "ka"), (node, "lj"))
 
 
 def _inverse_gaps(values: TensorExpr, gap: Expr) -> Operand:

@@ -207,15 +207,15 @@ def refuse(node: TensorExpr, converted: Images) -> Basic:
 
 
 def with_products_inlined(
-    node: Einsum, max_order: int
+    node: Einsum,
 ) -> tuple[Sequence[Operand], Sequence[Sequence[int]], tuple[int, ...], dict[int, Expr]]:
     """Return operands, subscripts, output and lengths of a product, with those products among its
-    operands inlined whose order is too high."""
+    operands inlined that are no matrices."""
     operands, subscripts, lengths = inline_products(
         node.operands,
         node.subscripts,
         dict(enumerate(node.lengths)),
-        lambda inner, _: isinstance(inner, Einsum) and order_of(inner) > max_order,
+        lambda inner, _: isinstance(inner, Einsum) and order_of(inner) > 2,
     )
     return operands, subscripts, node.output, lengths
 

@@ -170,7 +170,7 @@ Edge = tuple[MatrixExpr, tuple[int, ...]]
 
 
 def _product_matrix(node: Einsum, converted: Images) -> Expr:
-    operands, subscripts, output, lengths = with_products_inlined(node, 2)
+    operands, subscripts, output, lengths = with_products_inlined(node)
     edges: list[Edge] = []
     selectors: list[tuple[Unit | Selection, tuple[int, ...]]] = []
     for operand, labels in zip(operands, subscripts, strict=True):
@@ -243,7 +243,7 @@ def _kronecker_matrix(node: Reshape, converted: Images) -> Basic:
         return refuse(node, converted)
     if node.shape != tuple([inner.shape[k] * inner.shape[k + 1] for k in range(0, order, 2)]):
         return refuse(node, converted)
-    operands, subscripts, output, lengths = with_products_inlined(inner, 2)
+    operands, subscripts, output, lengths = with_products_inlined(inner)
     edges = [(converted[o], tuple(labels)) for o, labels in zip(operands, subscripts, strict=True)]
     network = Network(matrix_algebra, edges, output, lengths, PRODUCTS_FIRST)
     network.reduce()

@@ -309,8 +309,7 @@ class Packed:
         >>> se.pack([U, t]).pack({U: [[1, 2], [3, 4]], "t": [5]})
         array([1., 2., 3., 4., 5.])
         """
-        found = by_symbol(arrays, [*self._lengths, *self.variables], "pack")
-        return Packing(self.variables, known_lengths(found, self._lengths)).pack(found)
+        return packed(self.variables, self._lengths, arrays)[0]
 
     def unpack(self, vector: object, values: Values | None = None) -> dict[Operand, Any]:
         """Return the arrays of the variables, by symbol, from one vector. Lengths that are no
@@ -395,6 +394,15 @@ class Packing:
         index = np.unravel_index(position - self.ends[number], self.shapes[number] or (1,))
         name = str(self.variables[number])
         return f"{name}[{', '.join(map(str, index))}]" if self.shapes[number] else name
+
+
+def packed(
+    variables: Sequence[Operand], lengths: Collection[Operand], arrays: Values
+) -> tuple[np.ndarray, Lengths]:
+    """Return arrays, by symbol or name, as one vector, and the axis lengths that they tell."""
+    found = by_symbol(arrays, [*lengths, *variables], "pack")
+    known = known_lengths(found, lengths)
+    return Packing(variables, known).pack(found), known
 
 
 def numeric_shape(value: Operand, lengths: Lengths) -> tuple[int, ...]:

@@ -35,6 +35,7 @@ from .packing import (
     by_symbol,
     free_names,
     known_lengths,
+    packed,
 )
 from .relations import Constraint, new_constraint, read_constraints
 from .results import Iteration, Result
@@ -429,9 +430,8 @@ class Problem:
         >>> vector, p.unpack(vector)[t]
         (array([1., 2., 3., 4., 5.]), array([5.]))
         """
-        found = by_symbol(arrays, [*self.lengths, *self.variables], "pack")
-        self._last = known_lengths(found, self.lengths)
-        return Packing(self.variables, self._last).pack(found)
+        vector, self._last = packed(self.variables, self.lengths, arrays)
+        return vector
 
     def unpack(self, vector: TensorLike, values: Values | None = None) -> dict[Operand, Any]:
         """Return the arrays of the variables, by symbol, from one vector.

@@ -76,7 +76,7 @@ class TensorProgram:
         """Return the binary parse tree of an expression [L, fig. 3.1], for ``draw``."""
         root = self._trees[place]
         text = self._inference.text[root.start : root.end]
-        return tree_drawing(root, "binary tree", text)
+        return tree_drawing(root, text)
 
     def graph(self, place: int = 0) -> LabelledGraph:
         """Return the graph with common subtrees merged, and differences, quotients, powers and

@@ -153,13 +153,13 @@ def drawing(root: Vertex, title: str) -> LabelledGraph:
     return LabelledGraph(tuple([vertex.label for vertex in order]), below, title, text_of(root))
 
 
-def tree_drawing(root: SyntaxNode, title: str, text: str) -> LabelledGraph:
+def tree_drawing(root: SyntaxNode, text: str) -> LabelledGraph:
     """Return the picture of a parse tree, without merging equal subtrees."""
     order = postorder([root], children_of)
     number = {node: k for k, node in enumerate(order)}
     below = tuple([tuple([number[child] for child in node.children]) for node in order])
     labels = [f"[{n.name}]" if n.kind == "shaped" else "".join(n.name.split()) for n in order]
-    return LabelledGraph(tuple(labels), below, title, text)
+    return LabelledGraph(tuple(labels), below, "binary tree", text)
 
 
 def text_of(root: Vertex) -> str:

@@ -11,8 +11,8 @@ import lark
 from ..grammars import Grammar, ToNodes
 from ..nodes import Parts, SyntaxNode, check_nesting, end_of, leaf
 
-# Markers of upper and lower indices.
-UPPER, LOWER = "^", "_"
+# The marker of upper indices; that of lower ones is "_".
+UPPER = "^"
 _GROUP = re.compile(r"([\^_])\s*(?:([a-z]+)|\{([a-z\s]*)\})")
 
 
