@@ -15,49 +15,10 @@ from typing import Any
 
 from sympy import Basic, Expr, S
 
+from .. import expressions as nodes
 from ..contraction_order import Sizes, contraction_cost, nominal_length, nominal_size
 from ..core import Indices, NodeTable, Shape, cached, children, postorder, tuning
-from ..expressions import (
-    RUNNING,
-    Adj,
-    AdjStack,
-    AxesFunction,
-    Cofactors,
-    Constant,
-    Det,
-    DetStack,
-    Einsum,
-    Elementwise,
-    Extremum,
-    Fourier,
-    Inv,
-    InvStack,
-    LeviCivita,
-    LogDet,
-    LogSumExp,
-    MatrixFunction,
-    NamedAxesFunction,
-    OneHot,
-    Operand,
-    Positions,
-    Reshape,
-    RunningFunction,
-    Scan,
-    Softmax,
-    Solution,
-    StackFunction,
-    TensorAdd,
-    TensorExpr,
-    TensorSymbol,
-    Triangle,
-    Unevaluated,
-    Unknown,
-    View,
-    Zeros,
-    memoised,
-    shape_of,
-    softmax_inside_log,
-)
+from ..expressions import RUNNING, Operand, TensorExpr, memoised, shape_of, softmax_inside_log
 
 
 def cost(exprs: Iterable[Operand], known: Collection[Operand] = ()) -> int:
@@ -92,14 +53,14 @@ def _entries(node: TensorExpr) -> int:
     return nominal_size(node.shape)
 
 
-def _view_cost(node: View) -> int:
+def _view_cost(node: nodes.View) -> int:
     """Count a rearrangement as free; a minus becomes a subtraction."""
     if node.core is None or node.scalars in ((), (S.NegativeOne,)):
         return 0
     return tuning.ENTRY * _smallest_factor(node)
 
 
-def _product_cost(node: Einsum) -> int:
+def _product_cost(node: nodes.Einsum) -> int:
     """Compute the cost of a contraction, and of writing a zero-padded result."""
     sizes = _nominal(node.lengths)
     is_plain = not any(isinstance(operand, SPECIAL) for operand in node.operands)
@@ -114,7 +75,7 @@ def _product_cost(node: Einsum) -> int:
 
 
 # Nodes that are more than one operand of a contraction.
-SPECIAL = (Positions, OneHot, *RUNNING)
+SPECIAL = (nodes.Positions, nodes.OneHot, *RUNNING)
 
 
 @cached(4096)
@@ -122,7 +83,7 @@ def _nominal(lengths: Shape) -> Sizes:
     return tuple([(k, nominal_length(n)) for k, n in enumerate(lengths)])
 
 
-def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> bool:
+def _is_gram(node: nodes.Einsum, terms: Mapping[int, Indices], output: Indices) -> bool:
     """Tell whether a product is X'X or X' diag(w) X, of which libraries compute a triangle."""
     longest = max(map(len, terms.values()), default=0)
     matrices = [k for k, labels in terms.items() if len(labels) == 2]
@@ -137,13 +98,13 @@ def _is_gram(node: Einsum, terms: Mapping[int, Indices], output: Indices) -> boo
     return len(shared) == 1 and {*output} == {*one, *other}.difference(shared)
 
 
-def _without_slices(node: Einsum) -> tuple[dict[int, Indices], Indices]:
+def _without_slices(node: nodes.Einsum) -> tuple[dict[int, Indices], Indices]:
     """Return the indices of a product by operand, with entries and slices taken from its operands
     first; those of the result are written into zeros."""
     terms = dict(enumerate(node.subscripts))
     output = node.output
     for k, operand in enumerate(node.operands):
-        if isinstance(operand, Positions):
+        if isinstance(operand, nodes.Positions):
             own = terms.pop(k)
             if not own:
                 # Another entry of the same axis, whose position wasn't compared with this one.
@@ -151,7 +112,7 @@ def _without_slices(node: Einsum) -> tuple[dict[int, Indices], Indices]:
             *source, target = own
             terms = {j: _renamed(term, target, source) for j, term in terms.items()}
             output = _renamed(output, target, source)
-        elif isinstance(operand, OneHot) and len(terms[k]) == operand.order:
+        elif isinstance(operand, nodes.OneHot) and len(terms[k]) == operand.order:
             # Entries are taken, or added to others, where the positions are; not from a diagonal.
             *places, axis = terms[k]
             terms = {j: _renamed(term, axis, places[:1]) for j, term in terms.items()}
@@ -164,7 +125,7 @@ def _renamed(term: Indices, old: int, new: Sequence[int]) -> Indices:
 
 
 def _running_product_cost(
-    node: Einsum, given: Mapping[int, Indices], output: Indices, sizes: dict[int, int]
+    node: nodes.Einsum, given: Mapping[int, Indices], output: Indices, sizes: dict[int, int]
 ) -> int:
     """Compute the cost of a product with running factors: each counts as an entrywise product,
     unless all entries of its matrix are needed."""
@@ -187,59 +148,61 @@ def _running_product_cost(
     return price // 2 if _is_gram(node, merged, result) else price
 
 
-def _sum_cost(node: TensorAdd) -> int:
+def _sum_cost(node: nodes.TensorAdd) -> int:
     """Compute the cost of a sum; zero-padded terms are written into the others' sum, or zeros."""
     whole = _entries(node)
     written = [_nonzero_count(term) for term in node.operands]
-    views = [n for n, term in zip(written, node.operands, strict=True) if type(term) is not Einsum]
+    views = [
+        n for n, term in zip(written, node.operands, strict=True) if type(term) is not nodes.Einsum
+    ]
     dense = [n for n in written if n == whole]
     return tuning.ENTRY * (sum(n for n in views if n < whole) + max(sum(dense), whole))
 
 
 @memoised
-def has_known_zeros(total: TensorAdd) -> bool:
+def has_known_zeros(total: nodes.TensorAdd) -> bool:
     """Tell whether entries of a term are known to be zeros, beside a diagonal or some positions."""
     return any(_nonzero_count(term) < _entries(term) for term in total.operands)
 
 
 def _nonzero_count(term: Operand) -> int:
     """Count how many entries aren't zeros on a side of a diagonal, or beside some positions."""
-    if isinstance(term, View):
+    if isinstance(term, nodes.View):
         core = 1 if term.core is None else _nonzero_count(term.core)
         present = set(term.subscripts[-1]) if term.core is not None else set()
         return core * nominal_size(term.lengths[i] for i in {*term.output} - present)
-    if isinstance(term, Positions):
+    if isinstance(term, nodes.Positions):
         return nominal_size(term.counts)
-    if type(term) is Einsum and any(isinstance(o, Positions) for o in term.operands):
+    if type(term) is nodes.Einsum and any(isinstance(o, nodes.Positions) for o in term.operands):
         _, output = _without_slices(term)
         return nominal_size(term.lengths[i] for i in set(output))
     return nominal_size(shape_of(term))
 
 
-def _entrywise_cost(node: Elementwise) -> int:
+def _entrywise_cost(node: nodes.Elementwise) -> int:
     """Compute the cost of a function of entries; logarithms of exponentials become differences."""
     return _entries(node) * (tuning.ENTRY if softmax_inside_log(node) else _body_cost(node.body))
 
 
-def _exponentials_cost(node: AxesFunction | RunningFunction) -> int:
+def _exponentials_cost(node: nodes.AxesFunction | nodes.RunningFunction) -> int:
     """Count products with matrices of running functions as linear recurrences."""
     return (tuning.FUNCTION + tuning.ENTRY) * _entries(node.operands[0])
 
 
-def _comparisons_cost(node: NamedAxesFunction) -> int:
+def _comparisons_cost(node: nodes.NamedAxesFunction) -> int:
     """Count one pass for a maximum, several for positions."""
-    passes = 1 if isinstance(node, Extremum) else tuning.FUNCTION
+    passes = 1 if isinstance(node, nodes.Extremum) else tuning.FUNCTION
     return passes * tuning.ENTRY * _entries(node.operands[0])
 
 
-def _factorized(times: int) -> Callable[[MatrixFunction], int]:
+def _factorized(times: int) -> Callable[[nodes.MatrixFunction], int]:
     """Return the cost of ``times`` factorizations of each of a node's matrices, as a function."""
     return lambda node: (
         times * _entries(node.operands[0]) * nominal_length(node.operands[0].shape[-1])
     )
 
 
-def _decomposed(node: StackFunction) -> int:
+def _decomposed(node: nodes.StackFunction) -> int:
     """Count a factorization of each matrix, with iterations; each direction doubles the matrix."""
     matrices, *directions = node.operands
     return (
@@ -250,18 +213,18 @@ def _decomposed(node: StackFunction) -> int:
     )
 
 
-def _cofactors_cost(node: Cofactors) -> int:
+def _cofactors_cost(node: nodes.Cofactors) -> int:
     n = nominal_length(node.shape[0])
     return 20 * n**3 + n * _entries(node)
 
 
-def _smallest_factor(view: View) -> int:
+def _smallest_factor(view: nodes.View) -> int:
     """Return the number of entries that a scalar factor is multiplied into: the view's diagonal, or
     an operand of the product below, reduced over the axes that it alone has."""
     lengths = [nominal_length(n) for n in view.lengths]
     sizes = [prod(lengths[i] for i in set(view.subscripts[-1]))]
     core = view.core
-    if type(core) is Einsum:
+    if type(core) is nodes.Einsum:
         count = Counter(i for term in (*map(set, core.subscripts), core.output) for i in term)
         lengths = [nominal_length(n) for n in core.lengths]
         sizes += [prod(lengths[i] for i in set(t) if count[i] > 1) for t in core.subscripts]
@@ -277,12 +240,12 @@ def _body_cost(body: Expr) -> int:
     return tuning.ENTRY + sum(operation(part) for part in postorder([body]) if part.args)
 
 
-def _scan_cost(node: Scan) -> int:
+def _scan_cost(node: nodes.Scan) -> int:
     """Compute the cost of all steps."""
     return nominal_length(node.length) * (tuning.STEP + cost(node.loop.outputs))
 
 
-def _solution_cost(node: Solution) -> int:
+def _solution_cost(node: nodes.Solution) -> int:
     """Compute the cost of some iterations of Newton's method."""
     size = nominal_size(node.shape)
     return tuning.NEWTON_ITERATIONS * (cost(node.outputs) + size**3)
@@ -291,35 +254,35 @@ def _solution_cost(node: Solution) -> int:
 COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
     "the cost",
     {
-        TensorSymbol: _nothing,
-        Zeros: _nothing,
-        Constant: _nothing,
-        LeviCivita: _nothing,
-        Unevaluated: lambda node: cost(node.outputs) + _entries(node),
-        Unknown: lambda node: (tuning.FUNCTION + tuning.ENTRY) * _entries(node),
-        Positions: _nothing,
-        Triangle: _nothing,
-        Fourier: _nothing,
-        Reshape: _nothing,
-        View: _view_cost,
-        Einsum: _product_cost,
-        TensorAdd: _sum_cost,
-        Elementwise: _entrywise_cost,
-        Softmax: _exponentials_cost,
-        LogSumExp: _exponentials_cost,
-        NamedAxesFunction: _comparisons_cost,
-        OneHot: _nothing,
-        RunningFunction: _exponentials_cost,
-        Inv: _factorized(3),
-        InvStack: _factorized(3),
-        Det: _factorized(1),
-        DetStack: _factorized(1),
-        LogDet: _factorized(1),
-        Adj: _factorized(20),
-        AdjStack: _factorized(20),
-        Cofactors: _cofactors_cost,
-        StackFunction: _decomposed,
-        Scan: _scan_cost,
-        Solution: _solution_cost,
+        nodes.TensorSymbol: _nothing,
+        nodes.Zeros: _nothing,
+        nodes.Constant: _nothing,
+        nodes.LeviCivita: _nothing,
+        nodes.Unevaluated: lambda node: cost(node.outputs) + _entries(node),
+        nodes.Unknown: lambda node: (tuning.FUNCTION + tuning.ENTRY) * _entries(node),
+        nodes.Positions: _nothing,
+        nodes.Triangle: _nothing,
+        nodes.Fourier: _nothing,
+        nodes.Reshape: _nothing,
+        nodes.View: _view_cost,
+        nodes.Einsum: _product_cost,
+        nodes.TensorAdd: _sum_cost,
+        nodes.Elementwise: _entrywise_cost,
+        nodes.Softmax: _exponentials_cost,
+        nodes.LogSumExp: _exponentials_cost,
+        nodes.NamedAxesFunction: _comparisons_cost,
+        nodes.OneHot: _nothing,
+        nodes.RunningFunction: _exponentials_cost,
+        nodes.Inv: _factorized(3),
+        nodes.InvStack: _factorized(3),
+        nodes.Det: _factorized(1),
+        nodes.DetStack: _factorized(1),
+        nodes.LogDet: _factorized(1),
+        nodes.Adj: _factorized(20),
+        nodes.AdjStack: _factorized(20),
+        nodes.Cofactors: _cofactors_cost,
+        nodes.StackFunction: _decomposed,
+        nodes.Scan: _scan_cost,
+        nodes.Solution: _solution_cost,
     },
 )

@@ -10,58 +10,12 @@ import numpy as np
 from sympy import Basic, Expr, FiniteSet, Float, Interval, Mul, Rational, S, Set, Symbol, exp, log
 from sympy.calculus.accumulationbounds import AccumulationBounds
 
+from .. import expressions as nodes
 from ..core import NodeTable, TensorError, UnsupportedError, postorder
 from ..expressions import (
-    Adj,
-    AdjStack,
-    Cholesky,
-    Constant,
-    Det,
-    DeterminantDerivative,
-    DetSigns,
-    DetStack,
-    DirectionalFunction,
-    EigenValues,
-    EigenVectors,
-    Einsum,
-    Elementwise,
-    Expm,
-    Extremum,
-    ExtremumShare,
-    Fourier,
-    IntervalProducts,
-    Inv,
-    InvStack,
-    LeftVectors,
-    LeviCivita,
-    LogCumSumExp,
-    LogDet,
-    LogDetStack,
-    LogSumExp,
-    OneHot,
     Operand,
-    Picked,
-    Positions,
-    PseudoInverse,
-    QFactor,
-    Ranking,
-    Reshape,
-    RFactor,
-    RightVectors,
-    RunningSoftmax,
-    Scan,
-    SingularValues,
-    Softmax,
-    Solution,
-    TensorAdd,
     TensorExpr,
     TensorLike,
-    TensorSymbol,
-    Triangle,
-    Unevaluated,
-    Unknown,
-    View,
-    Zeros,
     as_operand,
     holds_complex,
     is_variable,
@@ -153,11 +107,11 @@ def _constant_range(range_of_all: ValueRange) -> Row:
 _unknown = _constant_range(REALS)
 
 
-def _symbol_range(node: TensorSymbol, found: Found) -> ValueRange:
+def _symbol_range(node: nodes.TensorSymbol, found: Found) -> ValueRange:
     return REALS  # its assumptions are asked for by their names
 
 
-def _array_range(node: Constant, found: Found) -> ValueRange:
+def _array_range(node: nodes.Constant, found: Found) -> ValueRange:
     entries = [as_exact(entry) for entry in node.entries.flat]
     if not entries:
         return ZERO
@@ -170,18 +124,18 @@ def _operand_range(node: TensorExpr, found: Found) -> ValueRange:
     return found[node.operands[0]]
 
 
-def _body_range(node: Elementwise, found: Found) -> ValueRange:
+def _body_range(node: nodes.Elementwise, found: Found) -> ValueRange:
     return scalar_range(node.body, {slot(k): found[o] for k, o in enumerate(node.operands)})
 
 
-def _sum_range(node: TensorAdd, found: Found) -> ValueRange:
+def _sum_range(node: nodes.TensorAdd, found: Found) -> ValueRange:
     total = ZERO
     for term in node.operands:
         total = plus(total, found[term])
     return total
 
 
-def _product_range(node: Einsum, found: Found) -> ValueRange:
+def _product_range(node: nodes.Einsum, found: Found) -> ValueRange:
     product = inlined_product(node)
     own = _of_product(product, found)
     if product.operands == node.operands[len(product.scalars) :]:
@@ -206,11 +160,11 @@ def _of_product(product: Product, found: Found) -> ValueRange:
         if pinned and pinned <= counted:
             # The factors are nonnegative and sum to 1: a mean of the others.
             counted -= pinned
-            if isinstance(operand, OneHot):
+            if isinstance(operand, nodes.OneHot):
                 value = times(value, UNIT)
             continue
         base, body = operand, slot(0)
-        if isinstance(operand, Elementwise) and len(operand.operands) == 1:
+        if isinstance(operand, nodes.Elementwise) and len(operand.operands) == 1:
             base, body = operand.operands[0], operand.body
         bodies[base, labels] = bodies.get((base, labels), S.One) * body
     for (base, _), body in bodies.items():
@@ -233,16 +187,16 @@ def _found(node: Operand, found: Found) -> ValueRange:
 
 def _normalised_labels(operand: Operand, labels: tuple[int, ...]) -> set[int]:
     """Return the labels over which a factor of zeros and ones, or a softmax, sums to 1."""
-    if isinstance(operand, (Positions, OneHot)):
+    if isinstance(operand, (nodes.Positions, nodes.OneHot)):
         pinned = labels[-1:]
-    elif isinstance(operand, Softmax):
+    elif isinstance(operand, nodes.Softmax):
         pinned = tuple([labels[axis] for axis in operand.axes])
     else:
         return set()
     return {*pinned} if all(labels.count(label) == 1 for label in pinned) else set()
 
 
-def _softmax_range(node: Softmax, found: Found) -> ValueRange:
+def _softmax_range(node: nodes.Softmax, found: Found) -> ValueRange:
     own = found[node.operands[0]]
     whole = ValueRange(S.Zero, S.One, True, False)
     if not own.is_bounded:
@@ -253,7 +207,7 @@ def _softmax_range(node: Softmax, found: Found) -> ValueRange:
     return intersection(rounded(ValueRange(*ends)), whole)
 
 
-def _log_sum_range(node: LogSumExp, found: Found) -> ValueRange:
+def _log_sum_range(node: nodes.LogSumExp, found: Found) -> ValueRange:
     (operand,) = node.operands
     count = Mul(*[operand.shape[axis] for axis in node.axes])
     if count.is_zero:
@@ -261,12 +215,12 @@ def _log_sum_range(node: LogSumExp, found: Found) -> ValueRange:
     return plus(found[operand], point(log(count)))
 
 
-def _running_log_sum_range(node: LogCumSumExp, found: Found) -> ValueRange:
+def _running_log_sum_range(node: nodes.LogCumSumExp, found: Found) -> ValueRange:
     own = found[node.operands[0]]
     return hull([own, plus(own, point(log(node.shape[-1])))])
 
 
-def _interval_products_range(node: IntervalProducts, found: Found) -> ValueRange:
+def _interval_products_range(node: nodes.IntervalProducts, found: Found) -> ValueRange:
     own = found[node.operands[0]]
     for bound in (UNIT, SIGNED_UNIT):
         if lies_in(own, bound):
@@ -274,7 +228,7 @@ def _interval_products_range(node: IntervalProducts, found: Found) -> ValueRange
     return NONNEGATIVE if own.is_nonnegative else REALS
 
 
-def _ranking_range(node: Ranking, found: Found) -> ValueRange:
+def _ranking_range(node: nodes.Ranking, found: Found) -> ValueRange:
     operand = node.operands[0]
     count = Mul(*[operand.shape[axis] for axis in node.axes])
     return ValueRange(S.Zero, count - 1)
@@ -289,7 +243,7 @@ def _within(size: Expr) -> ValueRange:
     return rounded(ValueRange(-size, size))
 
 
-def _determinant_range(node: Det | DetStack, found: Found) -> ValueRange:
+def _determinant_range(node: nodes.Det | nodes.DetStack, found: Found) -> ValueRange:
     """Apply Hadamard's inequality."""
     n, size = node.operands[0].shape[-1], _size(node, found)
     if not n.is_Integer or size.is_infinite:
@@ -297,13 +251,13 @@ def _determinant_range(node: Det | DetStack, found: Found) -> ValueRange:
     return _within(n ** (n / 2) * size**n)
 
 
-def _eigenvalues_range(node: EigenValues, found: Found) -> ValueRange:
+def _eigenvalues_range(node: nodes.EigenValues, found: Found) -> ValueRange:
     size = _size(node, found)
     own = REALS if size.is_infinite else _within(node.shape[-1] * size)
     return intersection(own, NONNEGATIVE) if is_semidefinite(node.operands[0]) else own
 
 
-def _singular_values_range(node: SingularValues, found: Found) -> ValueRange:
+def _singular_values_range(node: nodes.SingularValues, found: Found) -> ValueRange:
     *_, m, n = node.operands[0].shape
     size = _size(node, found)
     if size.is_infinite:
@@ -311,7 +265,7 @@ def _singular_values_range(node: SingularValues, found: Found) -> ValueRange:
     return rounded(ValueRange(S.Zero, (m * n) ** S.Half * size))
 
 
-def _expm_range(node: Expm, found: Found) -> ValueRange:
+def _expm_range(node: nodes.Expm, found: Found) -> ValueRange:
     if len(node.operands) > 1:
         return REALS
     size = _size(node, found)
@@ -320,7 +274,7 @@ def _expm_range(node: Expm, found: Found) -> ValueRange:
     return intersection(own, NONNEGATIVE) if is_whole else own
 
 
-def _cholesky_range(node: Cholesky, found: Found) -> ValueRange:
+def _cholesky_range(node: nodes.Cholesky, found: Found) -> ValueRange:
     # The squares in a row sum to the entry on the diagonal.
     high = found[node.operands[0]].high
     return REALS if high.is_infinite else _within(high**S.Half)
@@ -329,41 +283,55 @@ def _cholesky_range(node: Cholesky, found: Found) -> ValueRange:
 RANGES: NodeTable[Row] = NodeTable(
     "the bounds",
     {
-        TensorSymbol: _symbol_range,
-        Zeros: _constant_range(ZERO),
-        Constant: _array_range,
-        LeviCivita: _constant_range(SIGNED_UNIT),
-        Positions: _constant_range(UNIT),
-        Triangle: _constant_range(UNIT),
-        OneHot: _constant_range(UNIT),
-        Fourier: _constant_range(ValueRange(Rational(-2), Rational(2))),
-        Reshape: _operand_range,
-        View: _product_range,
-        Einsum: _product_range,
-        TensorAdd: _sum_range,
-        Elementwise: _body_range,
-        Softmax: _softmax_range,
-        LogSumExp: _log_sum_range,
-        LogCumSumExp: _running_log_sum_range,
-        RunningSoftmax: _constant_range(UNIT),
-        IntervalProducts: _interval_products_range,
-        Extremum: _operand_range,
-        ExtremumShare: _constant_range(UNIT),
-        Picked: _operand_range,
-        Ranking: _ranking_range,
-        Det: _determinant_range,
-        DetStack: _determinant_range,
-        DetSigns: _constant_range(SIGNED_UNIT),
-        EigenValues: _eigenvalues_range,
-        SingularValues: _singular_values_range,
-        Expm: _expm_range,
-        Cholesky: _cholesky_range,
+        nodes.TensorSymbol: _symbol_range,
+        nodes.Zeros: _constant_range(ZERO),
+        nodes.Constant: _array_range,
+        nodes.LeviCivita: _constant_range(SIGNED_UNIT),
+        nodes.Positions: _constant_range(UNIT),
+        nodes.Triangle: _constant_range(UNIT),
+        nodes.OneHot: _constant_range(UNIT),
+        nodes.Fourier: _constant_range(ValueRange(Rational(-2), Rational(2))),
+        nodes.Reshape: _operand_range,
+        nodes.View: _product_range,
+        nodes.Einsum: _product_range,
+        nodes.TensorAdd: _sum_range,
+        nodes.Elementwise: _body_range,
+        nodes.Softmax: _softmax_range,
+        nodes.LogSumExp: _log_sum_range,
+        nodes.LogCumSumExp: _running_log_sum_range,
+        nodes.RunningSoftmax: _constant_range(UNIT),
+        nodes.IntervalProducts: _interval_products_range,
+        nodes.Extremum: _operand_range,
+        nodes.ExtremumShare: _constant_range(UNIT),
+        nodes.Picked: _operand_range,
+        nodes.Ranking: _ranking_range,
+        nodes.Det: _determinant_range,
+        nodes.DetStack: _determinant_range,
+        nodes.DetSigns: _constant_range(SIGNED_UNIT),
+        nodes.EigenValues: _eigenvalues_range,
+        nodes.SingularValues: _singular_values_range,
+        nodes.Expm: _expm_range,
+        nodes.Cholesky: _cholesky_range,
         **dict.fromkeys(
-            (EigenVectors, LeftVectors, RightVectors, QFactor), _constant_range(SIGNED_UNIT)
+            (nodes.EigenVectors, nodes.LeftVectors, nodes.RightVectors, nodes.QFactor),
+            _constant_range(SIGNED_UNIT),
         ),
-        **dict.fromkeys((LogDet, LogDetStack, Inv, InvStack, PseudoInverse, RFactor), _unknown),
-        **dict.fromkeys((Adj, AdjStack, DeterminantDerivative, DirectionalFunction), _unknown),
-        **dict.fromkeys((Scan, Solution, Unevaluated, Unknown), _unknown),
+        **dict.fromkeys(
+            (
+                nodes.LogDet,
+                nodes.LogDetStack,
+                nodes.Inv,
+                nodes.InvStack,
+                nodes.PseudoInverse,
+                nodes.RFactor,
+            ),
+            _unknown,
+        ),
+        **dict.fromkeys(
+            (nodes.Adj, nodes.AdjStack, nodes.DeterminantDerivative, nodes.DirectionalFunction),
+            _unknown,
+        ),
+        **dict.fromkeys((nodes.Scan, nodes.Solution, nodes.Unevaluated, nodes.Unknown), _unknown),
     },
 )
 
@@ -464,7 +432,7 @@ def _as_float(endpoint: Expr, is_upper: bool) -> Expr:
 
 
 def _has_floats(value: object) -> bool:
-    if isinstance(value, Constant):
+    if isinstance(value, nodes.Constant):
         return value.array.dtype.kind == "f" and not value.is_exact
     if isinstance(value, tuple):
         return any(map(_has_floats, value))
@@ -474,7 +442,7 @@ def _has_floats(value: object) -> bool:
 
 
 def _given_range(symbol: Operand, value: Bounds) -> ValueRange:
-    if not isinstance(symbol, (TensorSymbol, Symbol)):
+    if not isinstance(symbol, (nodes.TensorSymbol, Symbol)):
         raise TensorError(f"bounds are given for symbols, not for {str(symbol)[:80]}")
     assumed = node_ranges([symbol], {})[symbol]
     if isinstance(value, Interval):
@@ -498,7 +466,7 @@ def _given_range(symbol: Operand, value: Bounds) -> ValueRange:
         given = ValueRange(ends[0].low, ends[1].high)
     if is_at_most(given.low, given.high) is False:
         raise TensorError(f"the lower bound of {symbol}, {given.low}, is above the upper")
-    if isinstance(symbol, TensorSymbol) and "diagonal" in symbol.assumptions:
+    if isinstance(symbol, nodes.TensorSymbol) and "diagonal" in symbol.assumptions:
         given = hull([given, ZERO])
     if given.low.is_infinite:
         given = given._replace(is_low_open=True)
@@ -514,7 +482,7 @@ def _end_range(symbol: Operand, end: TensorLike) -> ValueRange:
         raise TensorError(
             f"a bound of {symbol} has the shape {shape_of(bound)}, not {shape_of(symbol)}"
         )
-    if isinstance(bound, Constant):
+    if isinstance(bound, nodes.Constant):
         return _array_range(bound, {})
     if isinstance(bound, TensorExpr):
         raise TensorError(f"a bound of {symbol} is a number, an array or a symbol, not {bound}")

@@ -34,59 +34,11 @@ from typing import NamedTuple
 
 from sympy import Expr, Function, Piecewise, S, log
 
+from .. import expressions as nodes
 from ..core import NodeTable, derivative, is_choice, may_be_infinite, same_length
 from ..expressions import (
-    Adj,
-    AdjStack,
-    Cholesky,
-    Cofactors,
-    CofactorStack,
-    Constant,
-    Delta,
-    Det,
-    DetSigns,
-    DetStack,
-    DirectionalFunction,
-    EigenValues,
-    EigenVectors,
-    Einsum,
-    Elementwise,
-    Extremum,
-    ExtremumShare,
-    Fourier,
-    IntervalProducts,
-    Inv,
-    InvStack,
-    LeftVectors,
-    LeviCivita,
-    LogCumSumExp,
-    LogDet,
-    LogDetStack,
-    LogSumExp,
-    MatrixFunction,
-    OneHot,
     Operand,
-    Picked,
-    Positions,
-    PseudoInverse,
-    QFactor,
-    Ranking,
-    RFactor,
-    RightVectors,
-    RunningSoftmax,
-    Scan,
-    Selection,
-    SingularValues,
-    Softmax,
-    Solution,
-    StackFunction,
-    TensorAdd,
     TensorExpr,
-    TensorSymbol,
-    Triangle,
-    Unevaluated,
-    Unknown,
-    Zeros,
     apply_body,
     cofactors,
     contract,
@@ -116,7 +68,7 @@ class Term(NamedTuple):
     lower: Sequence[int]
 
 
-def _einsum_terms(node: Einsum, active: Callable[[Operand], bool]) -> Iterator[Term]:
+def _einsum_terms(node: nodes.Einsum, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """[L, §4.3–4.6]: the other operands; an index of this operand alone stays, with a ones axis."""
     operands, subscripts = node.operands, node.subscripts
     for k, operand in enumerate(operands):
@@ -125,7 +77,7 @@ def _einsum_terms(node: Einsum, active: Callable[[Operand], bool]) -> Iterator[T
             yield Term(k, factors, subscripts[:k] + subscripts[k + 1 :], node.output, subscripts[k])
 
 
-def _sum_terms(node: TensorAdd, active: Callable[[Operand], bool]) -> Iterator[Term]:
+def _sum_terms(node: nodes.TensorAdd, active: Callable[[Operand], bool]) -> Iterator[Term]:
     """d(X + Y) = dX + dY."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
@@ -133,7 +85,9 @@ def _sum_terms(node: TensorAdd, active: Callable[[Operand], bool]) -> Iterator[T
             yield Term(k, (), (), axes, axes)
 
 
-def _elementwise_terms(node: Elementwise, active: Callable[[Operand], bool]) -> Iterator[Term]:
+def _elementwise_terms(
+    node: nodes.Elementwise, active: Callable[[Operand], bool]
+) -> Iterator[Term]:
     """[L, §4.5]: multiply by the function's derivative along the node's axes."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
@@ -143,14 +97,16 @@ def _elementwise_terms(node: Elementwise, active: Callable[[Operand], bool]) -> 
             yield Term(k, (partial,), (axes if order_of(partial) else (),), axes, lower)
 
 
-def _unknown_terms(node: Unknown) -> Iterator[Term]:
+def _unknown_terms(node: nodes.Unknown) -> Iterator[Term]:
     """Yield the function's next derivative, at the same point."""
     axes = range(node.order)
     lower = range(node.order, node.order + order_of(node.argument))
     yield Term(0, (node.at(node.argument, node.degree + 1),), ((*axes, *lower),), axes, lower)
 
 
-def _unevaluated_terms(node: Unevaluated, active: Callable[[Operand], bool]) -> Iterator[Term]:
+def _unevaluated_terms(
+    node: nodes.Unevaluated, active: Callable[[Operand], bool]
+) -> Iterator[Term]:
     """Yield the derivative of the body, under the sign; the body at a bound [Leibniz's rule]."""
     axes = range(node.order)
     for k, operand in enumerate(node.operands):
@@ -159,29 +115,29 @@ def _unevaluated_terms(node: Unevaluated, active: Callable[[Operand], bool]) -> 
             yield Term(k, (node.partial(k),), ((*axes, *lower),), axes, lower)
 
 
-def _logsumexp_terms(node: LogSumExp) -> Iterator[Term]:
+def _logsumexp_terms(node: nodes.LogSumExp) -> Iterator[Term]:
     """Yield the softmax over the same axes [BV, §3.1.5]."""
     (operand,) = node.operands
     axes = range(operand.order)
     kept = [axis for axis in axes if axis not in node.axes]
-    yield Term(0, (Softmax.over(operand, node.axes),), (axes,), kept, axes)
+    yield Term(0, (nodes.Softmax.over(operand, node.axes),), (axes,), kept, axes)
 
 
-def _extremum_terms(node: Extremum) -> Iterator[Term]:
+def _extremum_terms(node: nodes.Extremum) -> Iterator[Term]:
     """Yield the tie-averaged subgradient [JAX, reduce_max]."""
     axes = range(node.operands[0].order)
     kept = [axis for axis in axes if axis not in node.axes]
     yield Term(0, (node.subgradient,), (axes,), kept, axes)
 
 
-def _picked_terms(node: Picked) -> Iterator[Term]:
+def _picked_terms(node: nodes.Picked) -> Iterator[Term]:
     """Yield ones at the positions from which entries are taken along the axis."""
     axes = range(node.order)
     other = [node.order if axis in node.axes else axis for axis in axes]
     yield Term(0, (node.one_hot,), ((*axes, node.order),), axes, other)
 
 
-def _softmax_terms(node: Softmax) -> Iterator[Term]:
+def _softmax_terms(node: nodes.Softmax) -> Iterator[Term]:
     """diag(p) - p pᵀ along the softmax's axes, entry by entry along the others."""
     axes = range(node.order)
     other = [node.order + axis if axis in node.axes else axis for axis in axes]
@@ -189,16 +145,16 @@ def _softmax_terms(node: Softmax) -> Iterator[Term]:
     yield Term(0, (S.NegativeOne, node, node), ((), axes, other), axes, other)
 
 
-def _logcumsumexp_terms(node: LogCumSumExp) -> Iterator[Term]:
+def _logcumsumexp_terms(node: nodes.LogCumSumExp) -> Iterator[Term]:
     """Yield the softmax of all entries up to each position."""
     *rest, place = range(node.order)
-    subgradient = RunningSoftmax.of(node.operands[0])
+    subgradient = nodes.RunningSoftmax.of(node.operands[0])
     yield Term(
         0, (subgradient,), ((*rest, place + 1, place),), range(node.order), (*rest, place + 1)
     )
 
 
-def _running_softmax_terms(node: RunningSoftmax) -> Iterator[Term]:
+def _running_softmax_terms(node: nodes.RunningSoftmax) -> Iterator[Term]:
     """diag(p) - p pᵀ for each column p."""
     *rest, row, column = axes = range(node.order)
     other = node.order
@@ -207,12 +163,12 @@ def _running_softmax_terms(node: RunningSoftmax) -> Iterator[Term]:
     yield Term(0, factors, ((), axes, (*rest, other, column)), axes, (*rest, other))
 
 
-def _interval_products_terms(node: IntervalProducts) -> Iterator[Term]:
+def _interval_products_terms(node: nodes.IntervalProducts) -> Iterator[Term]:
     """Yield the product of the entries before a position times the product of those behind it."""
     *rest, row, column = axes = range(node.order)
     count = node.operands[0].shape[-1]
     place, before, after = range(node.order, node.order + 3)
-    selectors = [Selection(count + 1, start, 1, count) for start in (0, 1)]
+    selectors = [nodes.Selection(count + 1, start, 1, count) for start in (0, 1)]
     factors = (node, selectors[0], selectors[1], node)
     terms = ((*rest, row, before), (place, before), (place, after), (*rest, after, column))
     yield Term(0, factors, terms, axes, (*rest, place))
@@ -282,7 +238,7 @@ Lettered = tuple[Operand, str]
 
 
 def _term(
-    node: MatrixFunction, upper: str, lower: str, *factors: Lettered, by: Expr = S.One
+    node: nodes.MatrixFunction, upper: str, lower: str, *factors: Lettered, by: Expr = S.One
 ) -> Term:
     """Build a term from letters for the axes of matrices; the axes of the stack stand before
     them."""
@@ -307,35 +263,35 @@ def _term(
 # --- inverses and determinants
 
 
-def _inv_terms(node: Inv | InvStack) -> Iterator[Term]:
+def _inv_terms(node: nodes.Inv | nodes.InvStack) -> Iterator[Term]:
     """d inv(X)[i,j] / dX[k,l] = -inv(X)[i,k] inv(X)[l,j] [MC, eq. 60]."""
     yield _term(node, "ij", "kl", (node, "ik"), (node, "lj"), by=S.NegativeOne)
 
 
-def _det_terms(node: Det | DetStack) -> Iterator[Term]:
+def _det_terms(node: nodes.Det | nodes.DetStack) -> Iterator[Term]:
     """d det(X) / dX[k,l] = adj(X)[l,k] [L, table 4.1]."""
-    kind = Adj if isinstance(node, Det) else AdjStack
+    kind = nodes.Adj if isinstance(node, nodes.Det) else nodes.AdjStack
     yield _term(node, "", "kl", (kind._build(node.operands, ()), "lk"))
 
 
-def _logdet_terms(node: LogDet | LogDetStack) -> Iterator[Term]:
+def _logdet_terms(node: nodes.LogDet | nodes.LogDetStack) -> Iterator[Term]:
     """d log|det(X)| / dX[k,l] = inv(X)[l,k] [MC, eq. 57]."""
-    kind = Inv if isinstance(node, LogDet) else InvStack
+    kind = nodes.Inv if isinstance(node, nodes.LogDet) else nodes.InvStack
     yield _term(node, "", "kl", (kind._build(node.operands, ()), "lk"))
 
 
-def _adj_terms(node: Adj | AdjStack) -> Iterator[Term]:
+def _adj_terms(node: nodes.Adj | nodes.AdjStack) -> Iterator[Term]:
     """adj(X)[i,j] is d det(X) / dX[j,i]."""
     yield _term(node, "ij", "kl", (cofactors(node.operands[0], 2), "jikl"))
 
 
-def _cofactor_terms(node: Cofactors | CofactorStack) -> Iterator[Term]:
+def _cofactor_terms(node: nodes.Cofactors | nodes.CofactorStack) -> Iterator[Term]:
     """Yield the derivative of the determinant of the next order."""
     upper = "abcdefghijklmnopqrstuvwx"[: 2 * node.degree]
     yield _term(node, upper, "yz", (cofactors(node.operands[0], node.degree + 1), upper + "yz"))
 
 
-def _sign_terms(node: DetSigns) -> Iterator[Term]:
+def _sign_terms(node: nodes.DetSigns) -> Iterator[Term]:
     """Yield nothing: a sign is constant wherever it has a derivative."""
     yield from ()
 
@@ -343,31 +299,31 @@ def _sign_terms(node: DetSigns) -> Iterator[Term]:
 # --- symmetric matrices
 
 
-def _both_ways(node: StackFunction, *factors: Lettered) -> Iterator[Term]:
+def _both_ways(node: nodes.StackFunction, *factors: Lettered) -> Iterator[Term]:
     """Yield the terms of a matrix function of (A + A')/2."""
     for lower in ("kl", "lk"):
         yield _term(node, "ij", lower, *factors, by=S.Half)
 
 
-def _cholesky_terms(node: Cholesky) -> Iterator[Term]:
+def _cholesky_terms(node: nodes.Cholesky) -> Iterator[Term]:
     """dL = L Φ(inv(L) dA inv(L)'), where Φ takes the lower triangle with half of the diagonal
     [M, eq. 8]."""
     inverse, length = inv(node), node.shape[-1]
-    half = contract((-S.Half, Delta(length)), ((), (0, 1)), (0, 1), {0: length, 1: length})
-    mask = tensor_sum([Triangle(length), half])
+    half = contract((-S.Half, nodes.Delta(length)), ((), (0, 1)), (0, 1), {0: length, 1: length})
+    mask = tensor_sum([nodes.Triangle(length), half])
     yield from _both_ways(node, (node, "ia"), (mask, "ja"), (inverse, "ak"), (inverse, "jl"))
 
 
-def _eigenvalue_terms(node: EigenValues) -> Iterator[Term]:
+def _eigenvalue_terms(node: nodes.EigenValues) -> Iterator[Term]:
     """dλ[i] = (V' dA V)[i,i] [G, §3.1]."""
-    vectors = EigenVectors.of(node.operands[0])
+    vectors = nodes.EigenVectors.of(node.operands[0])
     yield _term(node, "i", "kl", (vectors, "ki"), (vectors, "li"))
 
 
-def _eigenvector_terms(node: EigenVectors) -> Iterator[Term]:
+def _eigenvector_terms(node: nodes.EigenVectors) -> Iterator[Term]:
     """dV = V (F ∘ V' dA V) with F[i,j] = 1 / (λ[j] - λ[i]) off the diagonal, 0 on it [G, §3.1];
     where eigenvalues are equal it isn't finite."""
-    inverse = _inverse_gaps(EigenValues.of(node.operands[0]), slot(1) - slot(0))
+    inverse = _inverse_gaps(nodes.EigenValues.of(node.operands[0]), slot(1) - slot(0))
     yield from _both_ways(node, (node, "ia"), (inverse, "aj"), (node, "ka"), (node, "lj"))
 
 
@@ -378,7 +334,7 @@ def _inverse_gaps(values: TensorExpr, gap: Expr) -> Operand:
     output = (*stack, axis, axis + 1)
     rows = contract((values,), ((*stack, axis),), output, lengths)
     columns = contract((values,), ((*stack, axis + 1),), output, lengths)
-    one = contract((Delta(values.shape[-1]),), ((axis, axis + 1),), output, lengths)
+    one = contract((nodes.Delta(values.shape[-1]),), ((axis, axis + 1),), output, lengths)
     # 1 is added where the difference is 0.
     shifted = tensor_sum([one, apply_body(gap, (rows, columns))])
     inverse = apply_body(1 / slot(0), (shifted,))
@@ -389,10 +345,14 @@ def _inverse_gaps(values: TensorExpr, gap: Expr) -> Operand:
 
 
 def _svd(matrices: Operand) -> tuple[TensorExpr, TensorExpr, TensorExpr]:
-    return LeftVectors.of(matrices), SingularValues.of(matrices), RightVectors.of(matrices)
+    return (
+        nodes.LeftVectors.of(matrices),
+        nodes.SingularValues.of(matrices),
+        nodes.RightVectors.of(matrices),
+    )
 
 
-def _singular_value_terms(node: SingularValues) -> Iterator[Term]:
+def _singular_value_terms(node: nodes.SingularValues) -> Iterator[Term]:
     """ds[i] = (U' dA V)[i,i] [T, eq. 16]."""
     left, _, right = _svd(node.operands[0])
     yield _term(node, "i", "kl", (left, "ki"), (right, "il"))
@@ -404,7 +364,7 @@ def _squared_gaps(values: TensorExpr) -> tuple[Operand, Operand]:
     return _inverse_gaps(values, gap), apply_body(1 / slot(0), (values,))
 
 
-def _left_terms(node: LeftVectors) -> Iterator[Term]:
+def _left_terms(node: nodes.LeftVectors) -> Iterator[Term]:
     """dU = U (F ∘ (P S + S P')) + (I - U U') dA V / S with P = U' dA V and F[i,j] =
     1 / (s[j]² - s[i]²) off the diagonal, 0 on it [T, eq. 13 and 20]."""
     U, s, V = _svd(node.operands[0])
@@ -417,7 +377,7 @@ def _left_terms(node: LeftVectors) -> Iterator[Term]:
         yield _term(node, "ij", "kl", (U, "ia"), (U, "ka"), (V, "jl"), (inverse, "j"), by=minus)
 
 
-def _right_terms(node: RightVectors) -> Iterator[Term]:
+def _right_terms(node: nodes.RightVectors) -> Iterator[Term]:
     """dV = V (F ∘ (S P + P' S)) + (I - V V') dA' U / S [T, eq. 15 and 21]; here V' is the node."""
     U, s, V = _svd(node.operands[0])
     F, inverse = _squared_gaps(s)
@@ -429,7 +389,7 @@ def _right_terms(node: RightVectors) -> Iterator[Term]:
         yield _term(node, "ji", "kl", (V, "ai"), (V, "al"), (U, "kj"), (inverse, "j"), by=minus)
 
 
-def _pinv_terms(node: PseudoInverse) -> Iterator[Term]:
+def _pinv_terms(node: nodes.PseudoInverse) -> Iterator[Term]:
     """dP = -P dA P + P P' dA' (I - A P) + (I - P A) dA' P' P at matrices of constant rank
     [GP, eq. 4.12]."""
     (A,) = node.operands
@@ -441,11 +401,11 @@ def _pinv_terms(node: PseudoInverse) -> Iterator[Term]:
     yield _term(node, "ij", "kl", (node, "ic"), (A, "cl"), (node, "ak"), (node, "aj"), by=minus)
 
 
-def _q_terms(node: QFactor) -> Iterator[Term]:
+def _q_terms(node: nodes.QFactor) -> Iterator[Term]:
     """dQ = Q (Ω - M) + dA inv(R) with M = Q' dA inv(R), where Ω is the lower triangle of M without
     the diagonal, less its transpose [W, eq. 8]."""
-    Q, inverse = node, inv(RFactor.of(node.operands[0]))
-    strict = Triangle(Q.shape[-1], Q.shape[-1], 1)
+    Q, inverse = node, inv(nodes.RFactor.of(node.operands[0]))
+    strict = nodes.Triangle(Q.shape[-1], Q.shape[-1], 1)
     minus = S.NegativeOne
     yield _term(node, "ij", "kl", (Q, "ia"), (strict, "ja"), (Q, "ka"), (inverse, "lj"))
     yield _term(node, "ij", "kl", (Q, "ia"), (strict, "aj"), (Q, "kj"), (inverse, "la"), by=minus)
@@ -454,41 +414,41 @@ def _q_terms(node: QFactor) -> Iterator[Term]:
         yield _term(node, "ij", "il", (inverse, "lj"))
 
 
-def _r_terms(node: RFactor) -> Iterator[Term]:
+def _r_terms(node: nodes.RFactor) -> Iterator[Term]:
     """dR = (M - Ω) R with M and Ω as for Q: what M - Ω has are its upper triangle and, above the
     diagonal, its transposed lower one [W, eq. 9]."""
-    Q, R = QFactor.of(node.operands[0]), node
+    Q, R = nodes.QFactor.of(node.operands[0]), node
     inverse, length = inv(R), R.shape[-1]
-    upper, strict = Triangle(length), Triangle(length, length, 1)
+    upper, strict = nodes.Triangle(length), nodes.Triangle(length, length, 1)
     yield _term(node, "ij", "kl", (Q, "ki"), (upper, "ia"), (inverse, "la"), (R, "aj"))
     yield _term(node, "ij", "kl", (strict, "ia"), (Q, "ka"), (inverse, "li"), (R, "aj"))
 
 
 # The rules of nodes of one operand, which is active wherever there is a derivative.
 UNARY_RULES: Mapping[type, Callable[..., Iterator[Term]]] = {
-    LogSumExp: _logsumexp_terms,
-    Softmax: _softmax_terms,
-    LogCumSumExp: _logcumsumexp_terms,
-    RunningSoftmax: _running_softmax_terms,
-    IntervalProducts: _interval_products_terms,
-    Extremum: _extremum_terms,
-    Picked: _picked_terms,
-    **dict.fromkeys([Inv, InvStack], _inv_terms),
-    **dict.fromkeys([Det, DetStack], _det_terms),
-    **dict.fromkeys([LogDet, LogDetStack], _logdet_terms),
-    **dict.fromkeys([Adj, AdjStack], _adj_terms),
-    **dict.fromkeys([Cofactors, CofactorStack], _cofactor_terms),
-    DetSigns: _sign_terms,
-    Cholesky: _cholesky_terms,
-    QFactor: _q_terms,
-    RFactor: _r_terms,
-    EigenValues: _eigenvalue_terms,
-    EigenVectors: _eigenvector_terms,
-    SingularValues: _singular_value_terms,
-    LeftVectors: _left_terms,
-    RightVectors: _right_terms,
-    PseudoInverse: _pinv_terms,
-    Unknown: _unknown_terms,
+    nodes.LogSumExp: _logsumexp_terms,
+    nodes.Softmax: _softmax_terms,
+    nodes.LogCumSumExp: _logcumsumexp_terms,
+    nodes.RunningSoftmax: _running_softmax_terms,
+    nodes.IntervalProducts: _interval_products_terms,
+    nodes.Extremum: _extremum_terms,
+    nodes.Picked: _picked_terms,
+    **dict.fromkeys([nodes.Inv, nodes.InvStack], _inv_terms),
+    **dict.fromkeys([nodes.Det, nodes.DetStack], _det_terms),
+    **dict.fromkeys([nodes.LogDet, nodes.LogDetStack], _logdet_terms),
+    **dict.fromkeys([nodes.Adj, nodes.AdjStack], _adj_terms),
+    **dict.fromkeys([nodes.Cofactors, nodes.CofactorStack], _cofactor_terms),
+    nodes.DetSigns: _sign_terms,
+    nodes.Cholesky: _cholesky_terms,
+    nodes.QFactor: _q_terms,
+    nodes.RFactor: _r_terms,
+    nodes.EigenValues: _eigenvalue_terms,
+    nodes.EigenVectors: _eigenvector_terms,
+    nodes.SingularValues: _singular_value_terms,
+    nodes.LeftVectors: _left_terms,
+    nodes.RightVectors: _right_terms,
+    nodes.PseudoInverse: _pinv_terms,
+    nodes.Unknown: _unknown_terms,
 }
 
 
@@ -503,22 +463,24 @@ _NO_OPERANDS = "it has no operands"
 RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
     "the derivative",
     {
-        Einsum: _einsum_terms,
-        TensorAdd: _sum_terms,
-        Elementwise: _elementwise_terms,
-        Unevaluated: _unevaluated_terms,
+        nodes.Einsum: _einsum_terms,
+        nodes.TensorAdd: _sum_terms,
+        nodes.Elementwise: _elementwise_terms,
+        nodes.Unevaluated: _unevaluated_terms,
         **{kind: _unary(rule) for kind, rule in UNARY_RULES.items()},
     },
     refused={
-        TensorSymbol: _NO_OPERANDS,
-        Zeros: _NO_OPERANDS,
-        Constant: _NO_OPERANDS,
-        Positions: _NO_OPERANDS,
-        Triangle: _NO_OPERANDS,
-        LeviCivita: _NO_OPERANDS,
-        Fourier: _NO_OPERANDS,
-        **dict.fromkeys([*CARRIERS, DirectionalFunction, Scan, Solution], _LINEAR),
-        **dict.fromkeys([OneHot, Ranking, ExtremumShare], _CONSTANT),
+        nodes.TensorSymbol: _NO_OPERANDS,
+        nodes.Zeros: _NO_OPERANDS,
+        nodes.Constant: _NO_OPERANDS,
+        nodes.Positions: _NO_OPERANDS,
+        nodes.Triangle: _NO_OPERANDS,
+        nodes.LeviCivita: _NO_OPERANDS,
+        nodes.Fourier: _NO_OPERANDS,
+        **dict.fromkeys(
+            [*CARRIERS, nodes.DirectionalFunction, nodes.Scan, nodes.Solution], _LINEAR
+        ),
+        **dict.fromkeys([nodes.OneHot, nodes.Ranking, nodes.ExtremumShare], _CONSTANT),
     },
 )
 

@@ -27,46 +27,9 @@ from sympy import (
     log,
 )
 
+from .. import expressions as nodes
 from ..core import NodeTable, ShapeError, transform
-from ..expressions import (
-    UNEVALUATED_REMEDY,
-    Adj,
-    Cofactors,
-    Constant,
-    Det,
-    Einsum,
-    Elementwise,
-    Extremum,
-    ExtremumShare,
-    Fourier,
-    IntervalProducts,
-    Inv,
-    LeviCivita,
-    LogCumSumExp,
-    LogDet,
-    LogSumExp,
-    MatrixFunction,
-    OneHot,
-    Operand,
-    Picked,
-    Positions,
-    Ranking,
-    Reshape,
-    RunningSoftmax,
-    Scan,
-    Softmax,
-    Solution,
-    StackFunction,
-    TensorAdd,
-    TensorExpr,
-    TensorSymbol,
-    Triangle,
-    Unevaluated,
-    Unknown,
-    Zeros,
-    order_of,
-    slot,
-)
+from ..expressions import UNEVALUATED_REMEDY, Operand, TensorExpr, order_of, slot
 from ..operations import getitem, unroll
 
 Arrays = tuple[np.ndarray, ...]
@@ -127,7 +90,7 @@ def _filled(shape: Sizes, values: Mapping[Sizes, Expr]) -> np.ndarray:
     return array
 
 
-def _einsum_entries(node: Einsum, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _einsum_entries(node: nodes.Einsum, operands: Arrays, shape: Sizes) -> np.ndarray:
     """Return the definition [W, §3], written out as loops over all indices."""
     array = np.full(shape, S.Zero, dtype=object)
     for values in product(*[range(int(length)) for length in node.lengths]):
@@ -138,19 +101,19 @@ def _einsum_entries(node: Einsum, operands: Arrays, shape: Sizes) -> np.ndarray:
     return array
 
 
-def _symbol_entries(node: TensorSymbol, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _symbol_entries(node: nodes.TensorSymbol, operands: Arrays, shape: Sizes) -> np.ndarray:
     return _filled(shape, {p: getitem(node, p) if p else node for p in np.ndindex(shape)})
 
 
-def _scan_entries(node: Scan, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _scan_entries(node: nodes.Scan, operands: Arrays, shape: Sizes) -> np.ndarray:
     return transform([unroll(node)], _entries)[0]
 
 
-def _constant_entries(node: Constant, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _constant_entries(node: nodes.Constant, operands: Arrays, shape: Sizes) -> np.ndarray:
     return node.entries
 
 
-def _position_entries(node: Positions, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _position_entries(node: nodes.Positions, operands: Arrays, shape: Sizes) -> np.ndarray:
     ones = {}
     for p in np.ndindex(shape[:-1]):
         place = node.start + sum(step * i for step, i in zip(node.steps, p, strict=True))
@@ -158,17 +121,17 @@ def _position_entries(node: Positions, operands: Arrays, shape: Sizes) -> np.nda
     return _filled(shape, ones)
 
 
-def _triangle_entries(node: Triangle, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _triangle_entries(node: nodes.Triangle, operands: Arrays, shape: Sizes) -> np.ndarray:
     inside = [(i, j) for i, j in np.ndindex(shape) if i + node.offset <= j]
     return _filled(shape, dict.fromkeys(inside, S.One))
 
 
-def _wave_entries(node: Fourier, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _wave_entries(node: nodes.Fourier, operands: Arrays, shape: Sizes) -> np.ndarray:
     entries = {p: node.entry(*map(Integer, p)) for p in np.ndindex(shape)}
     return _filled(shape, entries)
 
 
-def _function_entries(node: Elementwise, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _function_entries(node: nodes.Elementwise, operands: Arrays, shape: Sizes) -> np.ndarray:
     return _filled(
         shape,
         {
@@ -182,34 +145,36 @@ def _powers(exponents: np.ndarray) -> np.ndarray:
     return _filled(exponents.shape, {p: exp(exponents[p]) for p in np.ndindex(exponents.shape)})
 
 
-def _softmax_entries(node: Softmax, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _softmax_entries(node: nodes.Softmax, operands: Arrays, shape: Sizes) -> np.ndarray:
     powers = _powers(operands[0])
     return powers / powers.sum(axis=node.axes, keepdims=True)
 
 
-def _logsumexp_entries(node: LogSumExp, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _logsumexp_entries(node: nodes.LogSumExp, operands: Arrays, shape: Sizes) -> np.ndarray:
     total = _powers(operands[0]).sum(axis=node.axes, keepdims=True).reshape(shape)
     return _filled(shape, {p: log(total[p]) for p in np.ndindex(shape)})
 
 
-def _logcumsumexp_entries(node: LogCumSumExp, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _logcumsumexp_entries(node: nodes.LogCumSumExp, operands: Arrays, shape: Sizes) -> np.ndarray:
     total = _powers(operands[0]).cumsum(axis=-1)
     return _filled(shape, {p: log(total[p]) for p in np.ndindex(shape)})
 
 
-def _running_softmax_entries(node: RunningSoftmax, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _running_softmax_entries(
+    node: nodes.RunningSoftmax, operands: Arrays, shape: Sizes
+) -> np.ndarray:
     powers = _powers(operands[0])
     total = powers.cumsum(axis=-1)
     inside = [p for p in np.ndindex(shape) if p[-2] <= p[-1]]
     return _filled(shape, {p: powers[p[:-1]] / total[(*p[:-2], p[-1])] for p in inside})
 
 
-def _interval_entries(node: IntervalProducts, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _interval_entries(node: nodes.IntervalProducts, operands: Arrays, shape: Sizes) -> np.ndarray:
     inside = [p for p in np.ndindex(shape) if p[-2] <= p[-1]]
     return _filled(shape, {p: Mul(*operands[0][p[:-2]][p[-2] : p[-1]]) for p in inside})
 
 
-def _one_hot_entries(node: OneHot, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _one_hot_entries(node: nodes.OneHot, operands: Arrays, shape: Sizes) -> np.ndarray:
     positions = operands[0]
     return _filled(shape, {p: KroneckerDelta(positions[p[:-1]], p[-1]) for p in np.ndindex(shape)})
 
@@ -221,7 +186,7 @@ def _extremum_entries(node: Operand, operands: Arrays, shape: Sizes) -> np.ndarr
     return _filled(shape, {p: function(*groups[p]) for p in np.ndindex(shape)})
 
 
-def _share_entries(node: ExtremumShare, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _share_entries(node: nodes.ExtremumShare, operands: Arrays, shape: Sizes) -> np.ndarray:
     found = node.extremum
     sizes = tuple([n for axis, n in enumerate(shape) if axis not in node.axes])
     top = np.expand_dims(_extremum_entries(found, operands, sizes), node.axes)
@@ -236,7 +201,7 @@ def _share_entries(node: ExtremumShare, operands: Arrays, shape: Sizes) -> np.nd
     return hits / hits.sum(axis=node.axes, keepdims=True)
 
 
-def _cofactor_entries(node: Cofactors, operands: Arrays, shape: Sizes) -> np.ndarray:
+def _cofactor_entries(node: nodes.Cofactors, operands: Arrays, shape: Sizes) -> np.ndarray:
     matrix = Matrix(operands[0].tolist())
     return _filled(shape, {p: _cofactor(matrix, p[::2], p[1::2]) for p in np.ndindex(shape)})
 
@@ -244,7 +209,7 @@ def _cofactor_entries(node: Cofactors, operands: Arrays, shape: Sizes) -> np.nda
 def _of_matrix(function: Callable[[Matrix], Matrix | Expr]) -> Row:
     """Return the row of a function that SymPy's matrices have."""
 
-    def entries(node: MatrixFunction, operands: Arrays, shape: Sizes) -> np.ndarray:
+    def entries(node: nodes.MatrixFunction, operands: Arrays, shape: Sizes) -> np.ndarray:
         value = function(Matrix(operands[0].tolist()))
         # NumPy would call __array__ on an entry that is a node.
         return _filled(shape, {p: value[p] if p else value for p in np.ndindex(shape)})
@@ -255,37 +220,39 @@ def _of_matrix(function: Callable[[Matrix], Matrix | Expr]) -> Row:
 TO_EXPLICIT: NodeTable[Row] = NodeTable(
     "the explicit array",
     {
-        TensorSymbol: _symbol_entries,
-        Unknown: _symbol_entries,
-        Constant: _constant_entries,
-        Zeros: lambda node, operands, shape: _filled(shape, {}),
-        LeviCivita: lambda node, operands, shape: Constant(node.array).entries,
-        Positions: _position_entries,
-        Triangle: _triangle_entries,
-        Fourier: _wave_entries,
-        Einsum: _einsum_entries,
-        TensorAdd: lambda node, operands, shape: sum(operands[1:], operands[0]),
-        Elementwise: _function_entries,
-        Reshape: lambda node, operands, shape: operands[0].reshape(shape),
-        Softmax: _softmax_entries,
-        LogSumExp: _logsumexp_entries,
-        LogCumSumExp: _logcumsumexp_entries,
-        RunningSoftmax: _running_softmax_entries,
-        IntervalProducts: _interval_entries,
-        OneHot: _one_hot_entries,
-        Scan: _scan_entries,
-        Extremum: _extremum_entries,
-        ExtremumShare: _share_entries,
-        Inv: _of_matrix(Matrix.inv),
-        Adj: _of_matrix(Matrix.adjugate),
-        Cofactors: _cofactor_entries,
-        Det: _of_matrix(Matrix.det),
-        LogDet: _of_matrix(lambda matrix: log(abs(matrix.det()))),
+        nodes.TensorSymbol: _symbol_entries,
+        nodes.Unknown: _symbol_entries,
+        nodes.Constant: _constant_entries,
+        nodes.Zeros: lambda node, operands, shape: _filled(shape, {}),
+        nodes.LeviCivita: lambda node, operands, shape: nodes.Constant(node.array).entries,
+        nodes.Positions: _position_entries,
+        nodes.Triangle: _triangle_entries,
+        nodes.Fourier: _wave_entries,
+        nodes.Einsum: _einsum_entries,
+        nodes.TensorAdd: lambda node, operands, shape: sum(operands[1:], operands[0]),
+        nodes.Elementwise: _function_entries,
+        nodes.Reshape: lambda node, operands, shape: operands[0].reshape(shape),
+        nodes.Softmax: _softmax_entries,
+        nodes.LogSumExp: _logsumexp_entries,
+        nodes.LogCumSumExp: _logcumsumexp_entries,
+        nodes.RunningSoftmax: _running_softmax_entries,
+        nodes.IntervalProducts: _interval_entries,
+        nodes.OneHot: _one_hot_entries,
+        nodes.Scan: _scan_entries,
+        nodes.Extremum: _extremum_entries,
+        nodes.ExtremumShare: _share_entries,
+        nodes.Inv: _of_matrix(Matrix.inv),
+        nodes.Adj: _of_matrix(Matrix.adjugate),
+        nodes.Cofactors: _cofactor_entries,
+        nodes.Det: _of_matrix(Matrix.det),
+        nodes.LogDet: _of_matrix(lambda matrix: log(abs(matrix.det()))),
     },
     refused={
-        StackFunction: "lambdify gives its numbers",
-        Solution: "Newton's method is for numbers; lambdify gives them",
-        Unevaluated: UNEVALUATED_REMEDY,
-        **dict.fromkeys([Picked, Ranking], "the order of symbols isn't known; use lambdify"),
+        nodes.StackFunction: "lambdify gives its numbers",
+        nodes.Solution: "Newton's method is for numbers; lambdify gives them",
+        nodes.Unevaluated: UNEVALUATED_REMEDY,
+        **dict.fromkeys(
+            [nodes.Picked, nodes.Ranking], "the order of symbols isn't known; use lambdify"
+        ),
     },
 )

@@ -8,44 +8,9 @@ from typing import Any
 
 from sympy import Add, Basic, Expr, Function, Mul, Pow, Symbol, preorder_traversal
 
+from .. import expressions as nodes
 from ..core import NodeTable, UnsupportedError, children, postorder, transform
-from ..expressions import (
-    Adj,
-    Cofactors,
-    Constant,
-    Det,
-    Einsum,
-    Elementwise,
-    Extremum,
-    ExtremumShare,
-    Fourier,
-    IntervalProducts,
-    Inv,
-    LeviCivita,
-    LogCumSumExp,
-    LogDet,
-    LogSumExp,
-    OneHot,
-    Operand,
-    Picked,
-    Positions,
-    Ranking,
-    Reshape,
-    RunningSoftmax,
-    Scan,
-    Softmax,
-    Solution,
-    StackFunction,
-    TensorAdd,
-    TensorExpr,
-    TensorSymbol,
-    Triangle,
-    Unevaluated,
-    Unknown,
-    View,
-    Zeros,
-    rebuild,
-)
+from ..expressions import Operand, TensorExpr, rebuild
 
 
 class Natural(Function):
@@ -77,7 +42,7 @@ def in_meaning(exprs: Sequence[Operand], semiring: str) -> list[Operand]:
 def _marked(node: Operand, operands: Sequence[Operand]) -> Operand:
     """Return a node of marked operands; the step of a loop is marked too."""
     built = rebuild(node, tuple(operands))
-    if not isinstance(built, Scan):
+    if not isinstance(built, nodes.Scan):
         return built
     loop = built.loop
     outputs = transform(
@@ -121,12 +86,12 @@ def _is_operation(part: Basic) -> bool:
     return isinstance(part, (Add, Symbol))
 
 
-def _holds_natural_numbers(node: Constant) -> bool:
+def _holds_natural_numbers(node: nodes.Constant) -> bool:
     array = node.array
     return array.dtype.kind in "biuf" and bool(((array >= 0) & (array % 1 == 0)).all())
 
 
-def _is_polynomial(node: Elementwise) -> bool:
+def _is_polynomial(node: nodes.Elementwise) -> bool:
     return all(map(_is_operation, preorder_traversal(node.body)))
 
 
@@ -138,21 +103,39 @@ def _always(node: Operand) -> bool:
 MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
     "the value in a semiring",
     {
-        **dict.fromkeys([TensorSymbol, Zeros, Positions, Triangle, Reshape], _always),
-        **dict.fromkeys([Einsum, TensorAdd], _always),
-        View: lambda node: _is_operation(node.coefficient),
-        Constant: _holds_natural_numbers,
-        Elementwise: _is_polynomial,
-        Scan: lambda node: all(map(_has_meaning, postorder(node.loop.outputs, _parts))),
+        **dict.fromkeys(
+            [nodes.TensorSymbol, nodes.Zeros, nodes.Positions, nodes.Triangle, nodes.Reshape],
+            _always,
+        ),
+        **dict.fromkeys([nodes.Einsum, nodes.TensorAdd], _always),
+        nodes.View: lambda node: _is_operation(node.coefficient),
+        nodes.Constant: _holds_natural_numbers,
+        nodes.Elementwise: _is_polynomial,
+        nodes.Scan: lambda node: all(map(_has_meaning, postorder(node.loop.outputs, _parts))),
         # Positions are whole numbers, which nothing is computed from.
-        OneHot: lambda node: isinstance(node.indices, TensorSymbol),
+        nodes.OneHot: lambda node: isinstance(node.indices, nodes.TensorSymbol),
     },
     refused=dict.fromkeys(
         [
-            *(Inv, Det, LogDet, Adj, Cofactors, StackFunction),
-            *(LogSumExp, Softmax, LogCumSumExp, RunningSoftmax, IntervalProducts),
-            *(Extremum, ExtremumShare, Picked, Ranking, Fourier, Solution, LeviCivita, Unknown),
-            Unevaluated,
+            *(nodes.Inv, nodes.Det, nodes.LogDet, nodes.Adj, nodes.Cofactors, nodes.StackFunction),
+            *(
+                nodes.LogSumExp,
+                nodes.Softmax,
+                nodes.LogCumSumExp,
+                nodes.RunningSoftmax,
+                nodes.IntervalProducts,
+            ),
+            *(
+                nodes.Extremum,
+                nodes.ExtremumShare,
+                nodes.Picked,
+                nodes.Ranking,
+                nodes.Fourier,
+                nodes.Solution,
+                nodes.LeviCivita,
+                nodes.Unknown,
+            ),
+            nodes.Unevaluated,
         ],
         "a semiring has sums and products only",
     ),

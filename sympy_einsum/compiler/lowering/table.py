@@ -6,42 +6,8 @@ computed once. Deltas and ones are written into place, never multiplied.
 
 from __future__ import annotations
 
+from ... import expressions as nodes
 from ...core import NodeTable, UnsupportedError
-from ...expressions import (
-    Adj,
-    Cofactors,
-    Constant,
-    Det,
-    Einsum,
-    Elementwise,
-    Extremum,
-    ExtremumShare,
-    Fourier,
-    IntervalProducts,
-    Inv,
-    LeviCivita,
-    LogCumSumExp,
-    LogDet,
-    LogSumExp,
-    MatrixPower,
-    OneHot,
-    Picked,
-    Positions,
-    Ranking,
-    Reshape,
-    RunningSoftmax,
-    Scan,
-    Softmax,
-    Solution,
-    StackFunction,
-    TensorAdd,
-    TensorSymbol,
-    Triangle,
-    Unevaluated,
-    Unknown,
-    View,
-    Zeros,
-)
 from .context import Lowering, Row
 from .fourier import lower_fourier_basis
 from .functions import (
@@ -65,14 +31,14 @@ from .sums import lower_sum
 from .views import lower_view
 
 
-def _refuse_unknown(builder: Lowering, node: Unknown) -> int:
+def _refuse_unknown(builder: Lowering, node: nodes.Unknown) -> int:
     raise UnsupportedError(
         f"{node.name} is an unknown function: fill it in by .subs({node.name}, Lambda(x, …)), or "
         f"give {node} as an argument"
     )
 
 
-def _refuse_unevaluated(builder: Lowering, node: Unevaluated) -> int:
+def _refuse_unevaluated(builder: Lowering, node: nodes.Unevaluated) -> int:
     raise UnsupportedError(
         f"{str(node)[:80]} stays as it is under .doit(): no closed form of it is known; take the "
         "integral of the scalar function of an entry, and apply the result with elementwise"
@@ -83,39 +49,39 @@ def _refuse_unevaluated(builder: Lowering, node: Unevaluated) -> int:
 LOWERINGS: NodeTable[Row] = NodeTable(
     "numerical code",
     {
-        TensorSymbol: lambda builder, node: builder.emit("argument", params=(node,)),
-        Constant: lambda builder, node: builder.emit("constant", params=(node,)),
-        LeviCivita: lambda builder, node: builder.value(Constant(node.array)),
-        Zeros: lambda builder, node: builder.emit("zeros", params=(node.shape,)),
-        Positions: lower_positions,
-        Triangle: lower_triangle,
-        Fourier: lower_fourier_basis,
-        **dict.fromkeys([IntervalProducts, RunningSoftmax], lower_running_matrix),
-        LogCumSumExp: lower_logcumsumexp,
-        Einsum: lower_product,
-        View: lower_view,
-        TensorAdd: lower_sum,
-        Elementwise: lower_elementwise,
-        LogSumExp: lower_logsumexp,
-        Softmax: lower_softmax,
-        Inv: lower_inverse,
-        Det: lower_det,
-        LogDet: lower_logdet,
-        Adj: lower_cofactors,
-        Cofactors: lower_cofactors,
-        StackFunction: lower_stack_function,
-        MatrixPower: lower_matrix_power,
-        Reshape: lower_reshape,
-        OneHot: lambda builder, node: builder.emit(
+        nodes.TensorSymbol: lambda builder, node: builder.emit("argument", params=(node,)),
+        nodes.Constant: lambda builder, node: builder.emit("constant", params=(node,)),
+        nodes.LeviCivita: lambda builder, node: builder.value(nodes.Constant(node.array)),
+        nodes.Zeros: lambda builder, node: builder.emit("zeros", params=(node.shape,)),
+        nodes.Positions: lower_positions,
+        nodes.Triangle: lower_triangle,
+        nodes.Fourier: lower_fourier_basis,
+        **dict.fromkeys([nodes.IntervalProducts, nodes.RunningSoftmax], lower_running_matrix),
+        nodes.LogCumSumExp: lower_logcumsumexp,
+        nodes.Einsum: lower_product,
+        nodes.View: lower_view,
+        nodes.TensorAdd: lower_sum,
+        nodes.Elementwise: lower_elementwise,
+        nodes.LogSumExp: lower_logsumexp,
+        nodes.Softmax: lower_softmax,
+        nodes.Inv: lower_inverse,
+        nodes.Det: lower_det,
+        nodes.LogDet: lower_logdet,
+        nodes.Adj: lower_cofactors,
+        nodes.Cofactors: lower_cofactors,
+        nodes.StackFunction: lower_stack_function,
+        nodes.MatrixPower: lower_matrix_power,
+        nodes.Reshape: lower_reshape,
+        nodes.OneHot: lambda builder, node: builder.emit(
             "one_hot", builder.value(node.indices), params=(node.length,)
         ),
-        Extremum: lower_extremum,
-        ExtremumShare: lower_share,
-        Picked: lower_picked,
-        Ranking: lower_ranking,
-        Scan: lower_scan,
-        Solution: lower_solution,
-        Unevaluated: _refuse_unevaluated,
-        Unknown: _refuse_unknown,
+        nodes.Extremum: lower_extremum,
+        nodes.ExtremumShare: lower_share,
+        nodes.Picked: lower_picked,
+        nodes.Ranking: lower_ranking,
+        nodes.Scan: lower_scan,
+        nodes.Solution: lower_solution,
+        nodes.Unevaluated: _refuse_unevaluated,
+        nodes.Unknown: _refuse_unknown,
     },
 )
