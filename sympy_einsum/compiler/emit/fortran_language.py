@@ -33,6 +33,8 @@ from .typed_values import (
 if TYPE_CHECKING:
     from .typed_functions import Parameter, TypedFunction
 
+# Bessel functions, whose orders are integers that are written out.
+BESSEL = {"jv": "bessel_jn", "yv": "bessel_yn"}
 TYPES = {DOUBLE: "real(c_double)", INTEGER: "integer(c_int64_t)", TRUTH: "logical"}
 # The longest line, and the most entries of a constant array in one statement.
 WIDTH, ENTRIES = 132, 400
@@ -156,6 +158,13 @@ class Fortran(Language):
         kind = TRUTH if kinds == {TRUTH} else arithmetic([first, second])
         texts = [self.converted(own, kind, use) for own in (first, second)]
         return Value(f"merge({texts[0]}, {texts[1]}, {self.logical(test).text})", ATOM, kind)
+
+    def call(self, function: str, arguments: Sequence[Value], use: Use) -> Value:
+        order = arguments[0].number if arguments[0].kind == INTEGER else None
+        if function in BESSEL and order is not None and order >= 0:
+            argument = self.as_double(arguments[1], use)
+            return Value(f"{BESSEL[function]}({order}, {argument.text})")
+        return super().call(function, arguments, use)
 
     # --- arrays
 

@@ -696,6 +696,19 @@ def test_names_of_arguments(tmp_path, language):
     np.testing.assert_allclose(found, [total * total.sum(), total])
 
 
+def test_bessel_functions_of_fortran(tmp_path):
+    needs("fortran")
+    expr = [se.besselj(3, x), se.gradient(se.besselj(0, x**2).sum(), x), se.bessely(1, 1 + x**2)]
+    case = Case([x], expr)
+    library = Library("fortran", tmp_path, texts_of({"f": case}, "fortran"))
+    arrays = [np.array([0.0, -1.5, 0.3, 12.0])]
+    error, found = library.call("f0", case, arrays, [(4,)] * 3)
+    assert error == 0
+    np.testing.assert_allclose(found, case.values(arrays), rtol=1e-9, atol=1e-14)
+    with pytest.raises(se.UnsupportedError, match="jv"):
+        se.codegen(x, se.besselj(sp.Rational(1, 3), x), language="fortran")
+
+
 def test_lines_of_fortran_are_short():
     numbers = np.arange(1000.0).reshape(2, 500) - 3.5
     v = se.TensorSymbol("a_rather_long_name_of_a_vector", 500)
