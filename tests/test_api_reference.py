@@ -223,3 +223,10 @@ def test_parameters_are_described():
             lines = extension.with_parameters(text.splitlines(), value)
             assert " : " in lines[lines.index("Parameters") + 3], name
     assert extension.described("TensorLike | None") == "a tensor, a scalar, or an array, or None"
+
+
+def test_searches_lead_to_names():
+    pages = extension_of("reference").pages()
+    (solve,) = [e for e in pages["linear-algebra"][2] if e.name == "sympy_einsum.solve"]
+    assert "! single: solve linear system\n" in solve.directive
+    assert solve.directive.endswith("\n.. autofunction:: sympy_einsum.solve")

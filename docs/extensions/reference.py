@@ -174,7 +174,7 @@ SEARCHED = {
     "codegen": "export c code; c code; write python code",
     "batch": "vmap; batch",
     "windows": "max pooling; convolution; sliding window",
-    "scan": "loop; for loop; recurrence; recurrent network",
+    "scan": "for loop; recurrence; recurrent network",
     "Problem": "constraints; minimize; minimise; optimization; least squares",
     "convexity": "convex; is it convex; convex function",
     "check_derivative": "check gradient; finite differences; numerical check",
@@ -230,8 +230,11 @@ def _entry(space: str, name: str) -> Entry:
         kind = "exception" if issubclass(value, Exception) else "class"
     elif callable(value):
         kind = "function"
-    searched = SEARCHED.get(name, "").split("; ") if space == "sympy_einsum" else [""]
-    lines = [".. index::", *[f"   single: {words}" for words in searched], ""] * (searched != [""])
+    lines = []
+    if space == "sympy_einsum" and name in SEARCHED:
+        # With "!" an entry comes before other results of a search.
+        entries = [f"   ! single: {words}" for words in SEARCHED[name].split("; ")]
+        lines = [".. index::", *entries, ""]
     lines.append(f".. auto{kind}:: {space}.{name}")
     if kind == "class" and not issubclass(value, Node | tuple):
         lines += ["   :members:"] * (value in (se.ComplexTensor, se.Problem))
