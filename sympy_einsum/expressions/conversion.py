@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sympy import Array, Basic, Expr, Lambda, MatrixBase, NDimArray, Symbol, conjugate, sympify
+from sympy import Array, Basic, Expr, Lambda, MatrixBase, NDimArray, S, Symbol, conjugate, sympify
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr, MatrixSymbol
 
@@ -36,7 +36,9 @@ from .graphs import (
     scalar_children,
 )
 from .leaves import Constant
+from .products import Delta
 from .scalar_lambdas import Slot, as_number, slot, substitute_stock
+from .sums import scale
 
 # SymPy's classes of symbolic matrices and arrays.
 _ARRAYS = "sympy.tensor.array.expressions"
@@ -66,13 +68,29 @@ _of_entries = deferred("convert", "from_explicit")
 _of_stock = deferred("convert", "from_stock")
 
 
+def _as_identity(constant: Operand) -> Operand:
+    """Return a multiple of the identity for a constant of floats that is one; others stay, and
+    integers, which may be positions."""
+    if not isinstance(constant, Constant) or constant.order != 2 or constant.is_exact:
+        return constant
+    array = constant.array
+    rows, columns = array.shape
+    if array.dtype.kind != "f" or rows != columns or rows < 2:
+        return constant
+    factor = array[0, 0]
+    if not factor or not (array == factor * np.eye(rows)).all():
+        return constant
+    return scale(S.One if factor == 1 else sympify(float(factor)), Delta(rows))
+
+
 def as_operand(value: TensorLike) -> Operand:
     """Convert an argument to a tensor expression or a SymPy scalar.
 
-    Arrays of numbers become constants. The entries of SymPy's explicit matrices and arrays stay
-    exact unless one is a float. Matrix and array expressions are converted, their symbols to tensor
-    symbols. A stock function of a tensor (``sympy.exp(A)``) becomes an elementwise node, a relation
-    of scalars 1 or 0. Strings and other objects with axes raise TensorError.
+    Arrays of numbers become constants, or multiples of the identity. The entries of SymPy's
+    explicit matrices and arrays stay exact unless one is a float. Matrix and array expressions are
+    converted, their symbols to tensor symbols. A stock function of a tensor (``sympy.exp(A)``)
+    becomes an elementwise node, a relation of scalars 1 or 0. Strings and other objects with axes
+    raise TensorError.
     """
     if isinstance(value, TensorExpr):
         return value
@@ -85,7 +103,7 @@ def as_operand(value: TensorLike) -> Operand:
     if isinstance(value, (list, tuple)) and _holds_symbols(value):
         return _of_symbols(_array_of(value))
     if isinstance(value, (np.ndarray, np.generic, list, tuple)) or hasattr(value, "toarray"):
-        return Constant(value)
+        return _as_identity(Constant(value))
     if isinstance(value, (bool, int, float, complex)):
         return sympify(int(value) if isinstance(value, bool) else value)
     if isinstance(value, (MatrixBase, NDimArray)):

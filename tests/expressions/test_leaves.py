@@ -6,6 +6,7 @@ import sympy
 from sympy import symbols
 
 import sympy_einsum as se
+from sympy_einsum.expressions import as_operand
 
 n = symbols("n", integer=True, positive=True)
 
@@ -48,3 +49,22 @@ def test_constants_without_entries(shape):
         product = se.lambdify([x], np.zeros(shape) @ x)(np.ones(shape[1]))
         assert product.shape == shape[:1]
         assert not product.any()
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (np.eye(3), se.Delta(3)),
+        (np.eye(2, dtype=np.float32), se.Delta(2)),
+        (-0.5 * np.eye(3), -0.5 * se.Delta(3)),
+        # Integers may be positions, other matrices aren't the identity.
+        (np.eye(3, dtype=int), se.Constant(np.eye(3, dtype=int))),
+        (np.zeros((2, 2)), se.Constant(np.zeros((2, 2)))),
+        (np.nan * np.eye(2), se.Constant(np.nan * np.eye(2))),
+        (np.diag([1.0, 2.0]), se.Constant(np.diag([1.0, 2.0]))),
+        (np.eye(2, 3), se.Constant(np.eye(2, 3))),
+        ([[1.0]], se.Constant([[1.0]])),
+    ],
+)
+def test_arrays_that_are_multiples_of_the_identity(array, expected):
+    assert as_operand(array) == expected
