@@ -93,7 +93,7 @@ def test_long_cells_say_what_runs(shell, capsys, monkeypatch):
     shell.user_ns.update(se=se, f=A @ A, time=time)
     shell.run_cell("time.sleep(0.3)")
     assert "is running" not in "".join(capsys.readouterr())
-    shell.run_cell("se.check_derivative(f, f.operands[0], samples=400)")
+    shell.run_cell("se.check_derivative(f, f.operands[0], samples=4000)")
     assert "sympy_einsum: check_derivative is running, after 0 s" in capsys.readouterr().err
     before = threading.active_count()
     time.sleep(0.2)

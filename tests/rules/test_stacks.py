@@ -137,6 +137,7 @@ RULES = {
         (se.expm(diag(v) / 2), diag(se.exp(v / 2))),
     ],
     # Those that are for one matrix alone.
+    "determinant of a Cholesky factor": [],
     "inverse of a Kronecker product": [],
     "determinant of a Kronecker product": [],
     "derivative along the matrix": [],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sympy import Abs, Basic, Expr, Max, Min, Piecewise, ceiling, conjugate, floor, im, re, sign
@@ -44,9 +45,16 @@ class _Search:
         self.counts: Counter[_Call] = Counter()
         self.open: set[_Call] = set()
         written = plan.written()
-        for step in plan.instructions:
-            if step.op == "elementwise" and written.isdisjoint(step.inputs):
-                self._visit(step.params[0], step.inputs, False)
+        needed = {*plan.results}
+        for number, step in reversed([*enumerate(plan.instructions)]):
+            if step.op != "elementwise":
+                needed.update(step.inputs)
+                continue
+            body, inputs = step.params[0], step.inputs
+            if number in needed:
+                needed.update(inputs[own.place] for own in _unconditional_slots(body))
+            if written.isdisjoint(inputs):
+                self._visit(body, inputs, number not in needed)
 
     def _visit(self, expr: Basic, inputs: tuple[int, ...], is_choice: bool) -> None:
         if _is_call(expr):
@@ -59,6 +67,15 @@ class _Search:
         if not _is_atomic(expr):
             for own in expr.args:
                 self._visit(own, inputs, is_choice or isinstance(expr, Piecewise))
+
+
+def _unconditional_slots(expr: Basic) -> Iterator[Slot]:
+    """Yield the slots of a body outside of choices."""
+    if isinstance(expr, Slot):
+        yield expr
+    elif not isinstance(expr, Piecewise):
+        for own in expr.args:
+            yield from _unconditional_slots(own)
 
 
 class _Sharing(Rewriting):
