@@ -138,6 +138,7 @@ RULES = {
     ],
     # Those that are for one matrix alone.
     "determinant of a Cholesky factor": [],
+    "determinant of a triangle": [],
     "inverse of a Kronecker product": [],
     "determinant of a Kronecker product": [],
     "derivative along the matrix": [],
