@@ -66,6 +66,7 @@ from . import (
     nesting,
     powers,
     quotients,
+    scalar_content,
     signs,
     sums,
     symmetry,
@@ -89,6 +90,12 @@ DENEST = Rule(
 )
 CONTENT = Rule(
     "content", "A @ (2*x + 2*y) = 2*(A @ (x + y))", distribution.content, any_of(TensorAdd)
+)
+CONTENT_OF_SCALARS = Rule(
+    "content of scalars",
+    "-2/p*(-s/2 - 3*t/2)*A = (s + 3*t)/p*A",
+    scalar_content.content_of_scalars,
+    wrong="-2*(-s/2 - t)*A = (s + t)*A",
 )
 DISTRIBUTE = Rule(
     "distribute",
@@ -254,6 +261,7 @@ VIEW = (
     ),
     SOFTMAX,
     CONTENT,
+    CONTENT_OF_SCALARS,
     Rule(
         "sign",
         "-(A @ (x - y)) = A @ (y - x)",
@@ -314,6 +322,12 @@ SCALAR = (
         conditions.normal_scalar_condition,
         any_of(*conditions.SIGNS),
         wrong="step(-2*(x @ y)) = step(x @ y)",
+    ),
+    Rule(
+        CONTENT_OF_SCALARS.name,
+        "-2/p*(-s/2 - 3*t/2)*(x @ y) = (s + 3*t)/p*(x @ y)",
+        scalar_content.content_of_scalars,
+        any_of(Add),
     ),
     *STABLE_RULES[Expr],
 )

@@ -137,7 +137,7 @@ ROWS = [
     ('logsumexp(F @ G, axis=1).sum() - (Y*(F @ G)).sum()', 'G', r"F^{\top} \left(\operatorname{softmax}_{1}\left(F G\right) - Y\right)", 'F.T @ (softmax(F @ G, axis=1) - Y)', ' T\nF ⋅⎛softmax (F⋅G) - Y⎞\n   ⎝       1         ⎠'),
     ('-logdet(Sigma)/2 - (x - a) @ inv(Sigma) @ (x - a)/2', 'a', r"\Sigma^{-1} \left(x - a\right)", 'inv(Sigma) @ (x - a)', ' -1\nΣ  ⋅(x - a)'),
     ('-logdet(Sigma)/2 - (x - a) @ inv(Sigma) @ (x - a)/2', 'Sigma', r"\frac{1}{2} \Sigma^{-1} \left(x - a\right) \left(x - a\right)^{\top} \Sigma^{-1} - \frac{1}{2} \Sigma^{-1}", "outer(inv(Sigma) @ (x - a), inv(Sigma) @ (x - a))/2 - inv(Sigma)/2", '1  -1                T  -1   1  -1\n─⋅Σ  ⋅(x - a)⋅(x - a) ⋅Σ   - ─⋅Σ\n2                            2'),
-    ('-m*logdet(Sigma)/2 - trace(inv(Sigma) @ Q)/2', 'Sigma', r"\frac{1}{2} \Sigma^{-1} Q^{\top} \Sigma^{-1} - \frac{m}{2} \Sigma^{-1}", 'inv(Sigma).T @ Q.T @ inv(Sigma).T/2 - m*inv(Sigma)/2', '1  -1  T  -1   m  -1\n─⋅Σ  ⋅Q ⋅Σ   - ─⋅Σ\n2              2'),
+    ('-m*logdet(Sigma)/2 - trace(inv(Sigma) @ Q)/2', 'Sigma', r"\frac{1}{2} \Sigma^{-1} Q^{\top} \Sigma^{-1} - \frac{m}{2} \Sigma^{-1}", 'inv(Sigma) @ Q.T @ inv(Sigma)/2 - m*inv(Sigma)/2', '1  -1  T  -1   m  -1\n─⋅Σ  ⋅Q ⋅Σ   - ─⋅Σ\n2              2'),
     ('norm(U @ V.T - M)**2', 'U', r"2 \left(U V^{\top} - M\right) V", '2*((U @ V.T - M) @ V)', '  ⎛   T    ⎞\n2⋅⎝U⋅V  - M⎠⋅V'),
     ('norm(U @ V.T - M)**2', 'V', r"2 \left(U V^{\top} - M\right)^{\top} U", '2*(U @ V.T - M).T @ U', '            T\n  ⎛   T    ⎞\n2⋅⎝U⋅V  - M⎠ ⋅U'),
     ('norm(U @ V.T - M)**2', 'U U', r"2 \delta_{ik} \left(V^{\top} V\right)_{jl}", "2*einsum('ij,ik,l->ljlk', V, V, Ones(m))", '      ⎛ T  ⎞\n2⋅δ  ⋅⎝V ⋅V⎠\n   ik       jl'),
