@@ -348,7 +348,9 @@ def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm, sign: int
         if divisors:
             parts.insert(0, f"{first if first.strip('-') else first + '1'}{''.join(divisors)}")
             return Text("*".join(parts) + line + last, PRODUCT)
-        return Text("*".join([*parts, form.stock(number).within(PRODUCT)]), PRODUCT)
+        if number.is_negative or not number.is_Rational:
+            return Text("*".join([*parts, form.stock(number).within(PRODUCT)]), PRODUCT)
+        return Text("*".join([*parts, first] if first else parts) + line + last, PRODUCT)
     return Text(form.scaled(number, parts) + "".join(divisors), PRODUCT)
 
 
