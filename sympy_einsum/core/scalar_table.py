@@ -396,7 +396,7 @@ _DISTRIBUTIONS = (
     Row(sympy.erfinv, "special.erfinv({0})", scipy="erfinv", about="The inverse of erf."),
     Row(sympy.erfcinv, "special.erfcinv({0})", scipy="erfcinv", about="The inverse of erfc.",
         on={"torch": "(-0.5**0.5 * special.ndtri(0.5 * {0}))"}),
-    Row(erfcx, "special.erfcx({0})", lambda x: (erfcx(x) * (2 * x - 2 / (sqrt(pi) * erfcx(x))),),
+    Row(erfcx, "special.erfcx({0})", lambda x: (2 * erfcx(x) * (x - 1 / (sqrt(pi) * erfcx(x))),),
         lambda x: exp(x**2) * sympy.erfc(x), scipy="erfcx"),
     Row(erfcx_rate, None, erfcx_rate_derivative, erfcx_rate_definition,
         _everywhere(erfcx_rate_code)),

@@ -50,7 +50,7 @@ class erfcx(WholeFunction):
     >>> import sympy_einsum as se
     >>> from sympy.abc import t
     >>> se.erfcx(0), se.erfcx(t).diff(t)
-    (1, (2*t - 2/(sqrt(pi)*erfcx(t)))*erfcx(t))
+    (1, 2*(t - 1/(sqrt(pi)*erfcx(t)))*erfcx(t))
     """
 
     nargs = 1
