@@ -60,7 +60,7 @@ def test_singular_values_of_matrices_of_any_shape(shape):
             found = se.lambdify([X], expressions, backend)(data)
             np.testing.assert_allclose(np.asarray(found[0]), expected, 1e-6)
             np.testing.assert_allclose(np.asarray(found[1]), slope, 1e-5, 1e-6)
-        assert "np.linalg.svd" in se.lambdify([X], expressions, "cupy").source.replace("cp.", "np.")
+        assert "cp.linalg.svd" in se.codegen([X], expressions, backend="cupy")
     assert values.shape == (sympy.Min(m, n),)
     assert se.norm(X, "nuc").subs({m: 3, n: 2}) == se.norm(se.TensorSymbol("X", 3, 2), "nuc")
 

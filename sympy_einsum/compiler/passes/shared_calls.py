@@ -8,13 +8,15 @@ from typing import NamedTuple
 
 from sympy import Abs, Basic, Expr, Max, Min, Piecewise, ceiling, conjugate, floor, im, re, sign
 
-from ...core import has_stable_code
+from ...core import has_stable_code, masked
 from ...expressions import Slot, slot
 from ..ir.instruction_rules import Instruction
 from ..ir.plans import Plan, Rewriting
 
 # Those that take no more time than an array takes to be stored and read, and choices.
 _CHEAP = (Abs, Max, Min, Piecewise, ceiling, conjugate, floor, im, re, sign)
+# Their operands are computed where errors are ignored.
+_CHOICES = (Piecewise, masked)
 
 
 class _Call(NamedTuple):
@@ -66,14 +68,14 @@ class _Search:
                 return
         if not _is_atomic(expr):
             for own in expr.args:
-                self._visit(own, inputs, is_choice or isinstance(expr, Piecewise))
+                self._visit(own, inputs, is_choice or isinstance(expr, _CHOICES))
 
 
 def _unconditional_slots(expr: Basic) -> Iterator[Slot]:
     """Yield the slots of a body outside of choices."""
     if isinstance(expr, Slot):
         yield expr
-    elif not isinstance(expr, Piecewise):
+    elif not isinstance(expr, _CHOICES):
         for own in expr.args:
             yield from _unconditional_slots(own)
 
