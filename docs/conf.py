@@ -43,9 +43,12 @@ html_static_path = ["_static"]
 html_css_files = ["pages.css"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
+# The general index has the two modules that are documented as such.
+html_domain_indices = False
 
 # Types are named by words, in the sections on parameters.
 autodoc_typehints = "none"
+napoleon_attr_annotations = False
 napoleon_use_ivar = True
 napoleon_custom_sections = ["Result"]
 # Don't link types in signatures, because those of other projects have no pages here.

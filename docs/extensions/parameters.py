@@ -4,6 +4,7 @@ names stand in no signature."""
 from __future__ import annotations
 
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 from sympy_einsum.expressions import Node
@@ -33,6 +34,12 @@ TYPES = {
     "Symbol": "a symbol",
     "Written": "a tensor, a scalar, or an array",
     "ArrayLike": "an array",
+    "Callable": "a function",
+    "Sequence": "a sequence",
+    "Mapping": "a dictionary",
+    "Iterable": "an iterable",
+    "tuple": "a tuple",
+    "None": "None",
 }
 # Sections that come after the one on parameters.
 FOLLOWING = {"Returns", "Attributes", "Raises", "Examples", "References", "Notes", "See Also"}
@@ -43,14 +50,16 @@ def described(annotation: str) -> str:
 
     >>> described("TensorLike | None"), described("Any")
     ('a tensor, a scalar, or an array, or None', '')
+    >>> described("int | Sequence[int | None]"), described("Literal['a', 'b'] | None")
+    ('an integer, or a sequence', "'a', 'b', or None")
     """
     words = []
-    for part in map(str.strip, annotation.strip("'\"").split("|")):
-        literal = part.removeprefix("Literal[").removesuffix("]")
-        if literal != part or part == "None":
-            words.append(literal)
-        elif part in TYPES:
-            words.append(TYPES[part])
+    for part in re.split(r"\|(?![^\[]*\])", annotation.strip("'\"")):
+        outer, _, inner = part.strip().removesuffix("]").partition("[")
+        if outer == "Literal":
+            words.append(inner)
+        elif outer in TYPES:
+            words.append(TYPES[outer])
     return ", or ".join(words)
 
 
