@@ -62,7 +62,7 @@ OF_US = {
     ),
     "running": Page(
         "Running sums and products",
-        "cumsum cumprod logcumsumexp running_softmax interval_products scan unroll batch",
+        "cumsum cumprod logcumsumexp running_softmax interval_products scan unroll",
         "What runs along an axis, or in [loops](../loops.md); derivatives take linear time too.",
     ),
     "linear-algebra": Page(
@@ -79,7 +79,7 @@ OF_US = {
     "derivatives": Page(
         "Derivatives",
         "diff gradient jacobian hessian curl divergence laplacian jvp vjp hvp linearize "
-        "identity_map zero_map projection_map solution minimizer stationary check_derivative",
+        "identity_map zero_map projection_map batch solution minimizer stationary check_derivative",
         "The derivative of y with respect to x has the shape of y, then that of x.",
     ),
     "rewriting-expressions": Page(
