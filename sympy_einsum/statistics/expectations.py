@@ -35,7 +35,7 @@ def expectation(e: TensorLike, variables: Distributions) -> Operand:
     Polynomials are computed by Isserlis' theorem (Wick's theorem), as sums over pairings in which
     equal ones are counted; exponentials of affine forms by the moment generating function, of
     quadratic forms by completing the square, and sines and cosines as parts of exponentials with an
-    imaginary argument. Factorss of these are supported, entry by entry and in any einsum.
+    imaginary argument. Products of these are supported, entry by entry and in any einsum.
 
     Parameters
     ==========
