@@ -1,4 +1,4 @@
-"""What is published: the version, links of README outside of a clone, the changelog."""
+"""Check the version, the links of README outside of a clone, and the changelog."""
 
 import re
 import runpy

@@ -159,7 +159,7 @@ class Unevaluated(Binder):
 
     @property
     def expr(self) -> Operand:
-        """What is differentiated, integrated or added up."""
+        """Return the expression that is differentiated, integrated or summed."""
         return self.at(self.variables)
 
     function = expr

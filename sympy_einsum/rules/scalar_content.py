@@ -30,8 +30,7 @@ def _with_primitive_sums(product: Expr) -> Expr | None:
     if not isinstance(product, Mul):
         return None
     number, factors = product.as_coeff_mul()
-    before = after = S.One * number
-    complexity = 0
+    after, complexity = number, 0
     found: list[Expr] = []
     for factor in factors:
         base, exponent = factor.as_base_exp()
@@ -42,9 +41,9 @@ def _with_primitive_sums(product: Expr) -> Expr | None:
             after *= content**exponent
             complexity += 2 * (abs(content) != 1) + bool(content.is_negative)
         found.append(factor)
-    if not complexity or not before.is_Rational:
+    if not complexity or not number.is_Rational:
         return None
-    if _length(after) >= _length(before) + complexity:
+    if _length(after) >= _length(number) + complexity:
         return None
     moved = Mul(after, *found)
     return None if moved == product else moved

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ..runtime.language_helpers import needed_parts
-from .language import Language, Use, arithmetic, call_text
+from .language import MATH_NAMES, Language, Use, arithmetic, call_text
 from .typed_printer import ErrorCode, TypedPrinter
 from .typed_values import (
     ATOM,
@@ -48,22 +48,11 @@ class C(Language):
     name = "c"
     file = "c_helpers.c"
     functions: ClassVar = {
-        **{
-            f"np.{own}": own
-            for own in (
-                *("sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "hypot", "floor", "ceil"),
-                *("trunc", "rint", "fmod", "copysign", "log2", "log10", "exp2"),
-            )
-        },
-        **{f"np.arc{own}": f"a{own}" for own in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        "np.arctan2": "atan2",
+        **MATH_NAMES,
+        **{f"np.{own}": own for own in ("floor", "ceil", "trunc", "fmod", "copysign")},
         "np.abs": "fabs",
-        "math.erf": "erf",
-        "math.erfc": "erfc",
         "math.gamma": "tgamma",
         "math.lgamma": "lgamma",
-        "fmax": "fmax",
-        "fmin": "fmin",
     }
     infinity = "INFINITY"
     nan = "NAN"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from ..runtime.language_helpers import needed_parts
-from .language import Language, Use, arithmetic, call_text
+from .language import MATH_NAMES, Language, Use, arithmetic, call_text
 from .typed_printer import ErrorCode, TypedPrinter, inner_lines
 from .typed_values import (
     ATOM,
@@ -52,27 +52,15 @@ class Fortran(Language):
     name = "fortran"
     file = "fortran_helpers.f90"
     functions: ClassVar = {
-        **{
-            f"np.{own}": own
-            for own in (
-                *("sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "hypot", "rint", "log2"),
-                *("log10", "exp2"),
-            )
-        },
-        **{f"np.arc{own}": f"a{own}" for own in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
-        "np.arctan2": "atan2",
+        **MATH_NAMES,
         "np.abs": "abs",
         "np.floor": "floor_of",
         "np.ceil": "ceiling_of",
         "np.trunc": "aint",
         "np.fmod": "mod",
         "np.copysign": "sign",
-        "math.erf": "erf",
-        "math.erfc": "erfc",
         "math.gamma": "gamma",
         "math.lgamma": "log_gamma",
-        "fmax": "fmax",
-        "fmin": "fmin",
     }
     intrinsics: ClassVar = {
         "smaller_integer": "min",

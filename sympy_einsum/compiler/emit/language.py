@@ -54,6 +54,17 @@ HELPERS: dict[str, str] = {
     "np.floor_divide": "floor_divide",
     "np.remainder": "remainder_of",
 }
+# Functions that C and Fortran call by the same names.
+MATH_NAMES = {
+    **{f"np.{own}": own for own in ("sqrt", "cbrt", "sin", "cos", "tan", "sinh", "cosh", "hypot")},
+    **{f"np.{own}": own for own in ("rint", "log2", "log10", "exp2")},
+    **{f"np.arc{own}": f"a{own}" for own in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    "np.arctan2": "atan2",
+    "math.erf": "erf",
+    "math.erfc": "erfc",
+    "fmax": "fmax",
+    "fmin": "fmin",
+}
 _NUMBERS = {"np.pi": "3.141592653589793", "np.e": "2.718281828459045"}
 COMPARISONS: dict[type, tuple[str, int]] = {
     ast.Eq: ("==", EQUALITY),
