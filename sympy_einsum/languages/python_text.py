@@ -8,6 +8,7 @@ has the last word about shapes.
 from __future__ import annotations
 
 import ast
+import warnings
 from itertools import zip_longest
 
 import numpy as np
@@ -67,7 +68,10 @@ def _read_shapes(text: str, declarations: Declarations) -> _Shapes:
         raise ParseError("the text is empty; expected an expression such as np.sum(x**2)")
     shapes = _Shapes(source, declarations)
     try:
-        shapes.visit(ast.parse(f"(\n{source}\n)", mode="eval").body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            tree = ast.parse(f"(\n{source}\n)", mode="eval")
+        shapes.visit(tree.body)
     except SyntaxError as error:
         lines = source.splitlines(keepends=True)
         line = min(max((error.lineno or 2) - 2, 0), len(lines))

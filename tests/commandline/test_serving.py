@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from oracles import assert_close
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
@@ -329,7 +330,8 @@ def inaccessible(browser):
 
 @pytest.mark.slow
 def test_in_a_browser(server, browser):
-    wait = WebDriverWait(browser, 15)
+    # The page writes its answers anew: what was found may be gone when it is read.
+    wait = WebDriverWait(browser, 15, ignored_exceptions=[StaleElementReferenceException])
 
     def find(selector):
         return browser.find_element(By.CSS_SELECTOR, selector)

@@ -48,7 +48,7 @@ def arguments(draw, order, depth):
     return terms[0] if count == 1 else WrittenSum(terms)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2).flatmap(lambda order: products(order, 3)))
 def test_text_reads_back(expr):
     assert se.read_einsum(str(expr), VARIABLES) is expr
@@ -75,7 +75,7 @@ def same_values(before, after):
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 2).flatmap(lambda order: products(order, 3)), st.randoms())
 def test_theorems_keep_values(expr, random):
     flat = se.denest(expr)

@@ -541,7 +541,7 @@ TOKENS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.one_of(st.lists(TOKENS, max_size=12).map(" ".join), st.text(string.printable, max_size=9))
 )
@@ -583,7 +583,7 @@ def texts(draw, order, depth=3):
     return form.format(**{x: draw(texts(ORDERS[x], depth - 1)) for x in letters})
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 2).flatmap(texts))
 def test_written_texts_are_parsed_back(text):
     try:

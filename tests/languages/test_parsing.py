@@ -240,7 +240,7 @@ def scalar_terms():
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(scalar_terms())
 def test_scalar_arithmetic_has_pythons_precedence(text):
     expected_at = {"a": 1.25, "b": 0.375}
@@ -621,7 +621,7 @@ TOKENS = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.lists(TOKENS, max_size=12).map("".join), st.text(string.printable, max_size=9)))
 def test_any_text_is_read_or_refused(text):
     try:

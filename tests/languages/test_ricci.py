@@ -87,7 +87,7 @@ def test_written_texts_are_parsed_back(expected):
 UNKNOWN = sympy.symbols("n m k p q r s d", integer=True, positive=True)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 2).flatmap(texts))
 def test_any_expression_is_written_and_read_again(text):
     """For expressions whose symbols determine all axis lengths."""
@@ -215,7 +215,7 @@ def test_expressions_without_text(e, message):
 TOKENS = st.sampled_from([*"AxcS()+-*/^_= ", "^i", "_j", "^{ij}", "_{i}", "2", "δ", "sin(", "det("])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(st.lists(TOKENS, max_size=12).map("".join), st.text(string.printable, max_size=9)))
 def test_any_text_is_read_or_refused(text):
     try:

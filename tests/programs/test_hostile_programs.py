@@ -144,13 +144,13 @@ WORDS = """
     0 None True def f shape T"""
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from([*WORDS.split(), "\n    "]), max_size=25))
 def test_random_words(words):
     outcome("def f(x, y):\n    return " + " ".join(words), shapes={"x": 3})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=60))
 def test_random_text(text):
     outcome(text)
