@@ -371,6 +371,19 @@ def test_code_of_entries_counts_from_the_first_one_of_the_language(write, entry)
     assert entry.strip() in write((A**2).sum(0).as_explicit()[2])
 
 
+def test_names_of_arguments_are_not_captured_by_helper_functions():
+    A, r = se.TensorSymbol("A", 3, 3), se.TensorSymbol("r", 3, 3)
+    e = se.jvp(se.gradient(se.det(A), A), A, r)
+    given = [[2.0, 1, 0], [0, 3, 1], [1, 0, 4]], np.arange(9.0).reshape(3, 3)
+    assert_close(sympy.lambdify([A, r], e)(*map(np.array, given)), se.lambdify([A, r], e)(*given))
+
+
+def test_sums_of_several_scatters():
+    v, at = se.TensorSymbol("v", 3), [2, 0, 2]
+    e = se.gradient(v[at] @ (v[[1, 1, 0]] ** 2), v)
+    assert_close(sympy.lambdify([v], e)(np.array([1.0, 2, 3])), [4 + 6, 16, 4 + 1])
+
+
 def test_lengths_that_no_argument_has():
     for arguments, e in (([t], t * se.Ones(n)), ([x], se.Ones(m) * x.sum())):
         with pytest.raises(se.TensorError, match="axis length"):

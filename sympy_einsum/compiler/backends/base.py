@@ -41,7 +41,6 @@ from .spelling import (
     Bracket,
     Codes,
     Destination,
-    along,
     along_axes,
     bracketed,
     called,
@@ -242,7 +241,9 @@ class Backend(Library):
 
     def matrix_power(self, operands: Codes, exponent: Code) -> Code:
         """Spell a power of each matrix, or its derivative in the directions that follow."""
-        code = along(lambda X: self.code("np.linalg.matrix_power({0}, {1})", X, exponent), operands)
+        code = self.along(
+            lambda X: self.code("np.linalg.matrix_power({0}, {1})", X, exponent), operands
+        )
         # The first power is the operand itself.
         return code if len(operands) > 1 else self.copy([code])
 
@@ -507,7 +508,14 @@ class Backend(Library):
         """Spell the exponential of each matrix, or its derivative in the directions that follow."""
         if not self.exponential:
             raise self.lacks("expm")
-        return along(lambda X: call(self.exponential, X), operands)
+        return self.along(lambda X: call(self.exponential, X), operands)
+
+    def along(self, function: Callable[[Code], Code], operands: Codes) -> Code:
+        """Spell a function of each matrix, or its derivative in the directions that follow."""
+        if len(operands) == 1:
+            return function(operands[0])
+        body = quote("lambda _: {0}", function(name("_")))
+        return quote("derivative_along({0}, {*1})", body, operands)
 
     def decomposed(self, operands: Codes, name: str) -> Code:
         """Spell a decomposition of each matrix."""

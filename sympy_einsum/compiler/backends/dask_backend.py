@@ -15,7 +15,7 @@ from ..ir.code import Code, call, constant, name, number_of, quote
 from ..runtime.shared_helpers import shared
 from ..runtime.sources import Helper, helpers, twins
 from .base import Backend
-from .spelling import Bracket, Codes, Destination, along, numbers_code, spread, type_of
+from .spelling import Bracket, Codes, Destination, numbers_code, spread, type_of
 
 # Functions of an order that aren't universal functions, and functions with several values, which
 # Dask doesn't know how to apply.
@@ -191,7 +191,7 @@ class DaskBackend(Backend):
     def matrix_power(self, operands: Codes, exponent: Code) -> Code:
         """Spell a power of each matrix, or its derivative in the directions that follow."""
         chunks = [quote("_[{0}]", k) for k in range(len(operands))]
-        code = along(lambda X: quote("np.linalg.matrix_power({0}, {1})", X, exponent), chunks)
+        code = self.along(lambda X: quote("np.linalg.matrix_power({0}, {1})", X, exponent), chunks)
         function = quote("lambda *_: {0}", code)
         tail = quote("{0}.shape[-2:]", operands[0])
         return call("of_each_matrix", function, operands, tail)

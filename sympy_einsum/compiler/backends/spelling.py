@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..ir.code import WHOLE, Code, call, constant, name, number_of, quote, subscript, without_sign
+from ..ir.code import WHOLE, Code, call, constant, number_of, quote, subscript, without_sign
 
 Codes: TypeAlias = Sequence[Code]
 
@@ -176,11 +176,3 @@ def diagonal_view(target: Code, subscripts: str, permute: str = "transpose") -> 
 def as_view(code: Code) -> Code:
     """Return what is written to in place of an array: a part of it, or all."""
     return code if isinstance(code, ast.Subscript) else quote("{0}[...]", code)
-
-
-def along(function: Callable[[Code], Code], operands: Codes) -> Code:
-    """Return a function of each matrix, or its derivative in the directions that follow."""
-    if len(operands) == 1:
-        return function(operands[0])
-    body = quote("lambda _: {0}", function(name("_")))
-    return quote("derivative_along({0}, {*1})", body, operands)

@@ -29,7 +29,7 @@ def test_transforms(n, length, weighted):
     for count in {1, length // 2 + 1} if weighted else {1, length // 2 + 1, length}:
         z = np.fft.fft(x, length)[:, :count] * weights(count, length, weighted, 2)
         expected = np.stack([z.real, z.imag], -1)
-        for name in names[:3]:
+        for name in (*names[:3], "expression_helpers.spectrum"):
             found = helper(name)(x, length, count, weighted)
             assert_allclose(found, expected, atol=1e-13, err_msg=name)
         # Real and imaginary parts of complex numbers are transformed alone.
@@ -55,7 +55,7 @@ def test_inverse_transforms(n, length):
             waves = np.exp(2j * np.pi * np.outer(k, j) / length)
             factors = weights(n, length, weighted, 2)
             expected = (((x + 1j * y) * factors) @ waves).real[:, :count]
-            for name in names[:3]:
+            for name in (*names[:3], "expression_helpers.from_spectrum"):
                 found = helper(name)(x, y, length, count, weighted)
                 assert_allclose(found, expected, atol=1e-12, err_msg=name)
             for name in (names[0], names[1], names[3]):

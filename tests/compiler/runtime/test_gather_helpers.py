@@ -20,7 +20,10 @@ def test_windows(start, steps, counts, axis):
     x = RANDOM.standard_normal((7, 7, 2))
     i, k = np.indices(counts)
     expected = np.take(x, start + steps[0] * i + steps[1] * k, axis)
-    names = "array_helpers.windows", "numpy_arrays.windows", "torch_helpers.windows"
+    names = (
+        *("array_helpers.windows", "numpy_arrays.windows", "torch_helpers.windows"),
+        "expression_helpers.windows",
+    )
     for name in names:
         assert_array_equal(helper(name)(x, axis, start, steps, counts), expected)
 
@@ -51,7 +54,7 @@ def test_scatters(lengths, positions, shape):
     np.add.at(expected, tuple(positions), values)
     names = (
         *("numpy_arrays.scatter", "torch_helpers.scatter", "jax_helpers.scatter"),
-        *("cupy_helpers.scatter", "dask_helpers.scatter"),
+        *("cupy_helpers.scatter", "dask_helpers.scatter", "expression_helpers.scatter"),
     )
     for name in names:
         # Dask's positions are NumPy's.
@@ -73,7 +76,7 @@ def test_scatters_into_an_array():
 def test_one_hot_rows(length):
     positions = np.array([[0, length - 1], [-1, -length]])
     expected = np.eye(length)[positions % length]
-    for name in ("array_helpers.one_hot", "numpy_arrays.one_hot"):
+    for name in ("array_helpers.one_hot", "numpy_arrays.one_hot", "expression_helpers.one_hot"):
         assert_array_equal(helper(name)(positions, length, float), expected)
     torch = pytest.importorskip("torch")
     found = raw("torch_helpers.one_hot")(torch.from_numpy(positions), length, torch.float64)
@@ -117,7 +120,8 @@ def test_a_matrix_and_its_transpose(n):
 @pytest.mark.parametrize("shape", [(3, 2), (0, 2), (1, 1), (100, 60), (3000, 5)])
 def test_weighted_gram_matrices(shape):
     X, w = RANDOM.standard_normal(shape), RANDOM.random(shape[0])
-    assert_allclose(raw("numpy_arrays.weighted_gram")(X, w), X.T @ np.diag(w) @ X, atol=1e-11)
+    for name in ("numpy_arrays.weighted_gram", "expression_helpers.weighted_gram"):
+        assert_allclose(raw(name)(X, w), X.T @ np.diag(w) @ X, atol=1e-11)
 
 
 @pytest.mark.parametrize("count", [1, 10, 1000])

@@ -33,10 +33,10 @@ def test_finite_maxima(x, axis):
     top = x.max(axis, keepdims=True, initial=-np.inf)
     top[~np.isfinite(top)] = 0
     names = ("array_helpers.peak", "numpy_reductions.peak", "torch_helpers.peak")
-    for name in (*names, "cupy_helpers.peak"):
+    for name in (*names, "cupy_helpers.peak", "expression_helpers.peak"):
         if x.size or axis == (1,):
             assert_array_equal(helper(name)(x, axis=axis), top)
-    for name in ("array_helpers.peak", "numpy_reductions.peak", "cupy_helpers.peak"):
+    for name in (*names[:2], "cupy_helpers.peak", "expression_helpers.peak"):
         assert helper(name)(x[:, :0], axis=1).tolist() == [[0.0]] * len(x)
 
 
@@ -44,7 +44,8 @@ def test_finite_maxima(x, axis):
 @pytest.mark.parametrize("axis", [(1,), (0, 1)])
 def test_logarithms_of_sums_of_exponentials(x, axis):
     expected = special.logsumexp(x, axis=axis) if x.size else np.full(x.sum(axis).shape, -np.inf)
-    for name in ("array_helpers.logsumexp", "numpy_reductions.logsumexp"):
+    names = ("array_helpers.logsumexp", "numpy_reductions.logsumexp")
+    for name in (*names, "expression_helpers.logsumexp"):
         assert_allclose(helper(name)(x, axis), expected, rtol=1e-14)
 
 
@@ -53,7 +54,7 @@ def test_shares_of_exponentials(x):
     expected = special.softmax(x, axis=1) if x.size else x
     names = (
         *("array_helpers.softmax", "numpy_reductions.softmax", "torch_helpers.softmax"),
-        "cupy_helpers.softmax",
+        *("cupy_helpers.softmax", "expression_helpers.softmax"),
     )
     for name in names:
         assert_allclose(helper(name)(x, (1,)), expected, rtol=1e-13)
@@ -76,9 +77,11 @@ def test_shares_of_exponentials(x):
     ["array_helpers.log_total", "numpy_reductions.log_total", "cupy_helpers.log_total"],
 )
 def test_logarithms_of_sums_of_weights(name, weights):
-    """Exactly, where the sum is 1 after rounding."""
+    """Exactly, where the sum is 1 after rounding; an expression rounds it."""
     expected = np.log1p(np.sort(weights, 1)[:, :-1].sum(1))
     assert_allclose(helper(name)(weights, weights.sum(1), axis=1), expected, rtol=1e-15)
+    found = helper("expression_helpers.log_total")(weights, None, axis=1)
+    assert_allclose(found, expected, atol=1e-15)
 
 
 def test_kernels_of_reductions_in_cupy():
@@ -96,7 +99,10 @@ def test_kernels_of_reductions_in_cupy():
 
 @EACH
 def test_tie_averaged_subgradients(x):
-    names = ("array_helpers.share", "numpy_reductions.share", "torch_helpers.share")
+    names = (
+        *("array_helpers.share", "numpy_reductions.share", "torch_helpers.share"),
+        "expression_helpers.share",
+    )
     for axis in (1, (0, 1)):
         top = x.max(axis, keepdims=True, initial=-np.inf)
         hits = (x == top).astype(float)
@@ -125,6 +131,7 @@ def test_sums_over_the_last_axis(shape, keepdims):
             found = helper("numpy_reductions.sums")(array, axis, keepdims)
             assert_allclose(found, array.sum(axis, keepdims=keepdims), atol=1e-13)
             assert found.dtype == array.sum(axis).dtype
+        assert_array_equal(helper("expression_helpers.sums")(array, 1), array.sum(1))
 
 
 @EACH

@@ -27,6 +27,7 @@ def recurrence(x, b, backwards):
     [
         "array_helpers.recurrence",
         "numpy_running.recurrence",
+        "expression_helpers.recurrence",
         "jax_helpers.recurrence",
         "numba_arrays.recurrence",
     ],
@@ -50,6 +51,7 @@ def test_recurrences(name, n, backwards):
     [
         "array_helpers.running_products",
         "numpy_running.running_products",
+        "expression_helpers.running_products",
         "numba_arrays.running_products",
     ],
 )
@@ -83,6 +85,11 @@ ROWS = {
             "numpy_running.running_weights",
             "numpy_running.logcumsumexp",
             "numpy_running.running_mean",
+        ),
+        (
+            "expression_helpers.running_weights",
+            "expression_helpers.logcumsumexp",
+            "expression_helpers.running_mean",
         ),
         ("numba_arrays.running_weights", "numba_arrays.logcumsumexp", "numba_arrays.running_mean"),
         ("jax_helpers.running_weights", "array_helpers.logcumsumexp", "jax_helpers.running_mean"),
@@ -121,7 +128,8 @@ def lagged(x, backwards, lag, count):
 def test_lagged_sums(n, lag, count, backwards):
     x = RANDOM.standard_normal((2, n, 3))
     expected = lagged(x, backwards, lag, count)
-    for name in ("array_helpers.lagged_cumsum", "torch_helpers.lagged_cumsum"):
+    names = ("array_helpers.lagged_cumsum", "torch_helpers.lagged_cumsum")
+    for name in (*names, "expression_helpers.lagged_cumsum"):
         assert_allclose(helper(name)(x, 1, backwards, lag, count), expected, atol=1e-14)
     found = helper("numba_arrays.lagged_cumsum")(x, backwards, lag, count)
     assert_allclose(found, expected, atol=1e-14)
@@ -164,7 +172,8 @@ def test_positions_of_running_extrema(n):
     for j in range(n):
         for i, k in np.ndindex(2, 3):
             expected[i, j, k] = np.flatnonzero(x[i, : j + 1, k] == best[i, j, k])[-1]
-    for name in ("array_helpers.last_equal", "cupy_helpers.last_equal"):
+    names = ("array_helpers.last_equal", "cupy_helpers.last_equal")
+    for name in (*names, "expression_helpers.last_equal"):
         assert_array_equal(helper(name)(x, best, 1), expected)
     assert_array_equal(helper("numba_arrays.last_equal")(x, best), expected)
     assert_array_equal(helper("numba_arrays.argcummax")(x), expected)
@@ -173,7 +182,9 @@ def test_positions_of_running_extrema(n):
     assert_array_equal(accumulated, best)
 
 
-@pytest.mark.parametrize("name", ["array_helpers.mirrored", "torch_helpers.mirrored"])
+@pytest.mark.parametrize(
+    "name", ["array_helpers.mirrored", "torch_helpers.mirrored", "expression_helpers.mirrored"]
+)
 @pytest.mark.parametrize("n", [0, 1, 4])
 def test_entries_at_the_larger_of_two_positions(name, n):
     x = RANDOM.standard_normal((2, n))
