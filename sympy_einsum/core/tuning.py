@@ -125,7 +125,9 @@ MAX_WRITTEN_FACTORS = 8
 # ten times as long to search, and twenty times the memory.
 MAX_KEPT_LEAVES = 16
 # Entries that a step may leave to be computed before the loop, for each of its carries and inputs:
-# four gates of a cell are, products of all pairs aren't.
+# four gates of a cell are, products of all pairs aren't. What is computed entry by entry stays if
+# all parts have more entries for each of the inputs: three carries of an adjoint by Runge-Kutta's
+# method have 20 such parts, which take 1.35 times as long for 30,000 entries, 0.85 for 2.
 MAX_HOISTED_ENTRIES = 4
 # Steps of loops that are compared with their steps written out: a second, with ten operations each.
 MAX_COMPARED_STEPS = 16

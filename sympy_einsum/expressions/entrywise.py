@@ -19,7 +19,7 @@ from .complex_entries import holds_complex
 from .graphs import is_literal, is_tensor
 from .interning import Data, Operands, data_property
 from .leaves import Zeros
-from .products import Ones, View, contract
+from .products import Einsum, Ones, View, contract
 from .scalar_lambdas import (
     EXP,
     LOG,
@@ -105,6 +105,13 @@ class Elementwise(TensorExpr):
         operand."""
         count = len(self.operands)
         return apply_body(partial_body(self.body, k, count), (*self.operands, self))
+
+
+def is_entrywise(node: Operand) -> bool:
+    """Tell whether a tensor is computed from its operands entry by entry."""
+    if isinstance(node, Einsum):
+        return {i for term in node.subscripts for i in term} <= {*node.output}
+    return isinstance(node, (Elementwise, TensorAdd))
 
 
 def apply_body(body: Expr, operands: Sequence[Operand]) -> Operand:

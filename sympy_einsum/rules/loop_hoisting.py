@@ -17,9 +17,11 @@ from ..expressions import (
     Scan,
     ScanInput,
     TensorAdd,
+    TensorExpr,
     View,
     contract,
     depending,
+    is_entrywise,
     over_batch,
     rebuild,
     replace_nodes,
@@ -50,8 +52,9 @@ def hoist_inputs(exprs: Sequence[Operand]) -> list[Operand]:
     return transform(exprs, visit)
 
 
-def _hoisted(loop: Recurrence) -> Recurrence:
-    """Return the loop without parts of its step that depend on inputs alone."""
+def _hoisted(loop: Recurrence, by_entries: bool = True) -> Recurrence:
+    """Return the loop without parts of its step that depend on inputs alone; ``by_entries`` tells
+    whether that includes parts that are computed entry by entry."""
     entries = loop.stacks
     if not entries:
         return loop
@@ -63,11 +66,18 @@ def _hoisted(loop: Recurrence) -> Recurrence:
     found: dict[Operand, ScanInput] = {}
     parts: dict[Basic, Operand] = {}
 
+    def is_sum(node: Operand) -> bool:
+        """Tell whether more is done than to compute entries from entries."""
+        is_computed = isinstance(node, TensorExpr) and not isinstance(node, (BoundTensor, View))
+        return is_computed and not is_entrywise(node)
+
     def is_hoisted(node: Operand) -> bool:
         """Add the batch of an expression to the inputs, if there is one and it isn't large."""
         if node in found:
             return True
         is_small = not isinstance(node, View) and _size(node) <= room
+        if not (by_entries or any(map(is_sum, depending([node], entries)))):
+            return False
         batch = over_batch(node, entries, loop.length) if is_small else None
         if batch is None:
             return False
@@ -91,6 +101,9 @@ def _hoisted(loop: Recurrence) -> Recurrence:
     postorder(loop.outputs, below)
     if not found:
         return loop
+    if by_entries and _size(*found) > tuning.MAX_HOISTED_ENTRIES * _size(*entries):
+        # Arrays for all steps go through memory, where those of a step stay in the cache.
+        return _hoisted(loop, by_entries=False)
 
     def replaced(node: Operand, operands: tuple[Operand, ...]) -> Operand:
         if node in found:

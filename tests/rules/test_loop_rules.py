@@ -190,6 +190,29 @@ def test_large_parts_stay_in_the_loop():
     assert hoist_inputs([last])[0] is last
 
 
+def test_many_parts_by_entries_stay_in_the_loop():
+    """Arrays of all steps for each of them go through memory; products of matrices stay before."""
+
+    def last(count):
+        def step(c, x):
+            for k in range(count):
+                c = c * se.sin(x + k) + W @ x
+            return c, None
+
+        return se.scan(step, h, X)[0]
+
+    few, many = hoist_inputs([last(3), last(4)])
+    assert [len(own.loop.inputs) for own in (few, many)] == [4, 2]
+    assert {X, X @ W.T} <= {*many.operands}
+    data = np.random.default_rng(2).standard_normal
+    given = data((3, 3)), data((5, 3)), data(3)
+    expected = given[2]
+    for x in given[1]:
+        for k in range(4):
+            expected = expected * np.sin(x + k) + given[0] @ x
+    assert_close(se.lambdify([W, X, h], last(4))(*given), expected)
+
+
 def test_the_part_of_a_sum_that_no_carry_changes_is_computed_before_the_loop():
     b = se.TensorSymbol("b", n)
     last, _ = se.scan(lambda c, x: (se.tanh(W @ c + W @ x + b), None), h, X)

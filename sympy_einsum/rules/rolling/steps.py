@@ -23,12 +23,11 @@ from ...expressions import (
     BoundTensor,
     Carry,
     Einsum,
-    Elementwise,
     Operand,
     Positions,
-    TensorAdd,
     closed_loop,
     entry_at,
+    is_entrywise,
     order_of,
     shape_of,
     step_index,
@@ -226,14 +225,7 @@ class _EqualSteps:
 
     def are_entrywise(self) -> bool:
         """Tell whether each step computes tensors entry by entry."""
-        if not any(map(shape_of, self.varying)):
-            return False
-        return all(
-            {i for term in node.subscripts for i in term} <= {*node.output}
-            if isinstance(node, Einsum)
-            else isinstance(node, (Elementwise, TensorAdd))
-            for node in self.varying
-        )
+        return any(map(shape_of, self.varying)) and all(map(is_entrywise, self.varying))
 
     def _follow(self) -> None:
         """Follow the nodes of the last step back while steps have the same nodes."""
