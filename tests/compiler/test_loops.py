@@ -1,5 +1,7 @@
 """Compiled loops: every backend, lengths 0 and 1, memory that isn't shared, errors, semirings."""
 
+import itertools
+
 import numpy as np
 import pytest
 from libraries import EVERY, LIBRARIES
@@ -71,6 +73,41 @@ def test_random_loops_in_kernels(seed):
     actual = se.lambdify(program.arguments, exprs, backend="numba")(*given)
     for one, other in zip(actual, expected, strict=True):
         assert_close(np.asarray(one), np.asarray(other))
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        # Sums and products in steps; what is stored is computed into its row, or is a carry too.
+        lambda c, x: (se.tanh(c) * x - c * se.sin(x), (x * c - 2 * x + c, se.exp(c))),
+        lambda c, x: (2 * x - c * x * c, (2 * x - c * x * c, c, x * c)),
+        # A carry, and another value, that are views of a stored value.
+        lambda c, x: ((v := c - x * c + se.cos(x))[::-1], (v, v[1:], x / c * 3 - x)),
+        # Scalars before arrays, and other axes.
+        lambda c, x: (
+            c * c.sum() + x.sum() * x,
+            c.sum() * 2 * c[:, None] * x[None, :] - c[:, None],
+        ),
+    ],
+)
+def test_the_fast_path_of_a_step(step):
+    """It computes what the source does, without leaving anything to it."""
+    last, values = se.scan(step, h, X)
+    f = se.lambdify([X, h], [last, *(values if isinstance(values, tuple) else (values,))])
+    space = {}
+    exec(f.source, space)
+    for steps in (4, 1, 0):
+        _, rows, start = data(steps)
+        expected = space["function"](rows, start)
+        given = rows.copy(), start.copy()
+        f(*given)  # compiles it
+        fallback, f.__globals__["fallback"] = f.__globals__["fallback"], None
+        found = f(*given)
+        f.__globals__["fallback"] = fallback
+        for one, other in zip([*found, *given], [*expected, rows, start], strict=True):
+            assert_close(one, other)
+        pairs = itertools.combinations([*found, *given], 2)
+        assert not any(np.shares_memory(one, other) for one, other in pairs)
 
 
 def test_value_and_gradient_share_one_loop_forward():

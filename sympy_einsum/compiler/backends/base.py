@@ -195,6 +195,10 @@ class Backend(Library):
         """Spell the call of the function of a loop."""
         return call(function, *operands)
 
+    def stored(self, code: Code, row: Code) -> Code | None:
+        """Spell the computation of a value into a row of an array; None where it is copied."""
+        return None
+
     def result(self, operands: Codes, place: int, shape: Codes) -> Code:
         """Spell one of the results of a loop."""
         return subscript(operands[0], [constant(place)])

@@ -29,6 +29,7 @@ from ..ir.code import (
     with_keywords,
 )
 from ..passes.batching import batched
+from ..passes.joined_slices import join_slices
 from ..passes.splitting import split_elementwise
 from ..passes.traces import with_traces
 from ..runtime.shared_helpers import STABLE_FUNCTIONS, shared
@@ -86,7 +87,7 @@ class NumpyBackend(Backend):
     )
     exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
-    passes = (batched, split_elementwise, with_traces)
+    passes = (batched, join_slices, split_elementwise, with_traces)
     overwrites = True
     in_blocks = True
     plain_lengths = True
@@ -331,6 +332,15 @@ def _is_reciprocal_of_expm1(node: ast.AST) -> bool:
     return number_of(node.left) == 1 and called_name(node.right) == "np.expm1"
 
 
+# NumPy's names of operators.
+UNIVERSAL = {
+    ast.Add: "np.add",
+    ast.Sub: "np.subtract",
+    ast.Mult: "np.multiply",
+    ast.Div: "np.divide",
+}
+
+
 class NumpyOfDoubles(NumpyBackend):
     """Spells instructions in what takes NumPy the least time for small arrays."""
 
@@ -407,6 +417,18 @@ class NumpyOfDoubles(NumpyBackend):
         if function in ("np.maximum", "np.minimum"):
             return with_keywords(call(function, *arguments), out=out)
         return call(function, *arguments, out)
+
+    def stored(self, code: Code, row: Code) -> Code | None:
+        """Spell a universal function whose result is computed into a row of an array."""
+        function, arguments = called_name(code), []
+        if isinstance(code, ast.BinOp):
+            function = UNIVERSAL.get(type(code.op), "")
+            arguments = [code.left, code.right]
+        elif isinstance(code, ast.Call) and not code.keywords:
+            arguments = code.args
+        own = getattr(np, function.removeprefix("np."), None)
+        is_whole = isinstance(own, np.ufunc) and own.nin == len(arguments)
+        return self.written_over(function, arguments, row) if is_whole else None
 
 
 NumpyBackend.for_doubles = NumpyOfDoubles

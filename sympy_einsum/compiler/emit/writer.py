@@ -30,6 +30,7 @@ from ..ir.code import (
     constant,
     dotted,
     function,
+    in_steps,
     is_integer,
     name,
     names_in,
@@ -345,10 +346,24 @@ class Writer:
         statements: list[ast.stmt] = []
         for step in steps:
             tree: Any = step.code
+            if step.target and not step.ignored and inner.keeps_shape(step.number):
+                statements += in_steps(ast.Name(step.target), tree)
+                continue
             if step.target:
                 tree = assigned(name(step.target), tree)
             statements.append(ignoring(step.ignored, tree) if step.ignored else tree)
         return statements, outputs
+
+    def keeps_shape(self, number: int) -> bool:
+        """Tell whether all arrays that the code of an instruction makes are known to be of double
+        precision and of one shape."""
+        shape = self.plan.instructions[number].shape
+        parts = [number]
+        for part in parts:
+            if part == number or part in self._inside:
+                parts += self.plan.instructions[part].inputs
+        shapes = {self.plan.instructions[part].shape for part in parts}
+        return bool(shape) and shapes <= {shape, ()} and self._are_doubles(parts)
 
     def _with_numbers(self, operands: Sequence[Code], inputs: Sequence[int]) -> list[Code]:
         """Return the operands, of which numbers among arrays are such as the backend has."""

@@ -74,6 +74,20 @@ def quote(template: str, *fields: Any) -> Code:
     return tree
 
 
+def in_steps(target: ast.Name, tree: Code) -> list[ast.stmt]:
+    """Return statements that compute sums and products of arrays of one shape one after the other,
+    each written over the one before."""
+    if not isinstance(tree, ast.BinOp):
+        return [assigned(target, tree)]
+    first, other = tree.left, tree.right
+    if isinstance(tree.op, (ast.Add, ast.Mult)) and not isinstance(first, ast.BinOp):
+        first, other = other, first
+    is_split = isinstance(tree.op, (ast.Add, ast.Sub, ast.Mult, ast.Div))
+    if not is_split or not isinstance(first, ast.BinOp):
+        return [assigned(target, tree)]
+    return [*in_steps(target, first), ast.AugAssign(target, tree.op, other)]
+
+
 def statement(template: str, *fields: Any) -> ast.stmt:
     """Return a statement with its fields filled in."""
     tree: ast.stmt = _parsed_statement(template)(fields)

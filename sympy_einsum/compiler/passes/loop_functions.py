@@ -17,6 +17,7 @@ from ..ir.code import (
     call,
     constant,
     dotted,
+    equal,
     function,
     name,
     quote,
@@ -55,6 +56,10 @@ class LoopSpelling(Protocol):
 
     def copy(self, operands: Sequence[Code]) -> Code:
         """Spell a copy."""
+        ...
+
+    def stored(self, code: Code, row: Code) -> Code | None:
+        """Spell the computation of a value into a row of an array, if there is such code."""
         ...
 
 
@@ -127,6 +132,7 @@ class LoopWriter:
                 (place, subscript(path, [part]))
                 for place, part in zip(ends, parts[:: -1 if loop.reverse else 1], strict=True)
             )
+        sources = self._sources()
         for number, (kind, place) in enumerate(self.body.results):
             own = name(self.results[number])
             if kind == LAST:
@@ -142,11 +148,28 @@ class LoopWriter:
                 has_positions = self.body.has_positions(number)
                 before.append(self._allocated(own, loop.length, loop.values[place], has_positions))
                 target = subscript(own, [name(self.index)])
-                steps.append(assigned(target, outputs[carried + place]))
+                value = outputs[carried + place]
+                # What carries get is written over, or belongs to another result.
+                is_own = sources.count(sources[carried + place]) == 1
+                is_array = bool(shape_of(loop.values[place])) and not has_positions
+                if not (is_own and is_array and self._computed_into(target, value, steps)):
+                    steps.append(assigned(target, value))
         steps = [*self.entries(), *steps, *self._step(outputs[:carried]), *behind]
         body: list[ast.stmt] = [*before, self._over_steps(steps)]
         body.append(ast.Return(as_tuple(returned)))
         return function(name_of, [*map(name, self.arguments)], body)
+
+    def _computed_into(self, row: Code, value: Code, steps: list[ast.stmt]) -> bool:
+        """Let the statement that makes a value compute it into a row of a result, if it is there,
+        once, and the backend has code for that."""
+        makes = [
+            own for own in steps if isinstance(own, ast.Assign) and equal(own.targets[0], value)
+        ]
+        code = self.backend.stored(makes[0].value, row) if len(makes) == 1 else None
+        if code is None:
+            return False
+        steps[steps.index(makes[0])] = assigned(value, code)
+        return True
 
     def _allocated(self, own: Code, count: Expr, entry: Operand, has_positions: bool) -> ast.stmt:
         """Return the statement that makes an array for a number of tensors, or of positions."""
@@ -235,13 +258,16 @@ class LoopWriter:
         counting = "range({0} - 1, -1, -1)" if self.loop.reverse else "range({0})"
         return ast.For(name(self.index), quote(counting, self.size(self.loop.length)), body, [])
 
+    def _sources(self) -> list[int]:
+        """Return for each output of the step the instruction whose memory it has."""
+        plan = self.body.plan
+        return [origin(plan.instructions, number) for number in plan.results]
+
     def _own(self, place: int) -> Code:
         """Return the last value of a carry, in memory that no operand and no other carry has."""
         last = name(self.carries[place])
-        plan = self.body.plan
-        new = plan.results[: len(self.loop.carries)]
-        sources = [origin(plan.instructions, number) for number in new]
-        source = plan.instructions[sources[place]]
+        sources = self._sources()[: len(self.loop.carries)]
+        source = self.body.plan.instructions[sources[place]]
         is_shared = (
             source.op in ("argument", "constant", "broadcast", "result")
             or sources.count(sources[place]) > 1
