@@ -37,7 +37,7 @@ from .entrywise import (
     Elementwise as Elementwise,
     apply_body as apply_body,
     fill_value as fill_value,
-    is_entrywise as is_entrywise,
+    works_entrywise as works_entrywise,
 )
 from .fourier import Fourier as Fourier, are_inverse as are_inverse, half_length as half_length
 from .gathers import OneHot as OneHot

@@ -107,7 +107,7 @@ class Elementwise(TensorExpr):
         return apply_body(partial_body(self.body, k, count), (*self.operands, self))
 
 
-def is_entrywise(node: Operand) -> bool:
+def works_entrywise(node: Operand) -> bool:
     """Tell whether a tensor is computed from its operands entry by entry."""
     if isinstance(node, Einsum):
         return {i for term in node.subscripts for i in term} <= {*node.output}

@@ -21,12 +21,12 @@ from ..expressions import (
     View,
     contract,
     depending,
-    is_entrywise,
     over_batch,
     rebuild,
     replace_nodes,
     shape_of,
     total_of,
+    works_entrywise,
 )
 
 
@@ -69,7 +69,7 @@ def _hoisted(loop: Recurrence, by_entries: bool = True) -> Recurrence:
     def is_sum(node: Operand) -> bool:
         """Tell whether more is done than to compute entries from entries."""
         is_computed = isinstance(node, TensorExpr) and not isinstance(node, (BoundTensor, View))
-        return is_computed and not is_entrywise(node)
+        return is_computed and not works_entrywise(node)
 
     def is_hoisted(node: Operand) -> bool:
         """Add the batch of an expression to the inputs, if there is one and it isn't large."""

@@ -12,7 +12,7 @@ from ..ir.plans import Plan, Rewriting
 from ..ir.scans import ScanBody
 
 
-class _Call(NamedTuple):
+class _SlicedCall(NamedTuple):
     """A function of a slice along one axis: its number, its body, the number of the array, the
     parts of all axes, and the place of the one that is sliced."""
 
@@ -76,11 +76,11 @@ def _joined(plan: Plan) -> Plan:
     return new.plan(plan.results)
 
 
-def _at(call: _Call, part: Slice) -> tuple[Slice | None, ...]:
+def _at(call: _SlicedCall, part: Slice) -> tuple[Slice | None, ...]:
     return (*call.parts[: call.axis], part, *call.parts[call.axis + 1 :])
 
 
-def _call(plan: Plan, number: int, step: Instruction) -> _Call | None:
+def _call(plan: Plan, number: int, step: Instruction) -> _SlicedCall | None:
     """Return the function of a slice that an instruction is, if it is one."""
     if step.op != "elementwise" or len(step.inputs) != 1 or not step.params[0].is_Function:
         return None
@@ -92,17 +92,17 @@ def _call(plan: Plan, number: int, step: Instruction) -> _Call | None:
     part = parts[axes[0]] if len(axes) == 1 else None
     if not isinstance(part, Slice) or part.step != 1 or part.count == 0:
         return None
-    return _Call(number, step.params[0], source.inputs[0], parts, axes[0])
+    return _SlicedCall(number, step.params[0], source.inputs[0], parts, axes[0])
 
 
-def _runs(calls: Sequence[_Call]) -> Iterator[list[_Call]]:
+def _runs(calls: Sequence[_SlicedCall]) -> Iterator[list[_SlicedCall]]:
     """Yield several calls of a function whose slices follow each other, in this order."""
-    starts: dict[tuple[object, ...], _Call] = {}
+    starts: dict[tuple[object, ...], _SlicedCall] = {}
     for own in calls:
         starts.setdefault((*own.function, own.part.start), own)
     ends = {(*own.function, own.part.start + own.part.count) for own in starts.values()}
     for start in starts.keys() - ends:
-        run: list[_Call] = []
+        run: list[_SlicedCall] = []
         while (call := starts.pop(start, None)) is not None:
             run.append(call)
             start = (*call.function, call.part.start + call.part.count)

@@ -27,10 +27,10 @@ from ...expressions import (
     Positions,
     closed_loop,
     entry_at,
-    is_entrywise,
     order_of,
     shape_of,
     step_index,
+    works_entrywise,
 )
 from .graphs import LoopValue, Pairing, SignedGraph, Slot, are_alike
 
@@ -225,7 +225,7 @@ class _EqualSteps:
 
     def are_entrywise(self) -> bool:
         """Tell whether each step computes tensors entry by entry."""
-        return any(map(shape_of, self.varying)) and all(map(is_entrywise, self.varying))
+        return any(map(shape_of, self.varying)) and all(map(works_entrywise, self.varying))
 
     def _follow(self) -> None:
         """Follow the nodes of the last step back while steps have the same nodes."""
