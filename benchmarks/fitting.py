@@ -28,6 +28,8 @@ from .tables import table
 m, n, k = symbols("m n k", integer=True, positive=True)
 X, y, w = se.TensorSymbol("X", m, n), se.TensorSymbol("y", m), se.TensorSymbol("w", n)
 RESULTS = Path(__file__).with_name("results-fitting.md")
+# The largest entry of the gradient, for all of them.
+TOLERANCE = 1e-6
 rng = np.random.default_rng(0)
 
 
@@ -54,7 +56,7 @@ class Case:
 
     def solve(self, both: Callable[[np.ndarray], tuple[float, np.ndarray]]) -> float:
         """Solve by SciPy with a function that returns the value and the gradient."""
-        options = {"SLSQP": {"ftol": 1e-12}, "L-BFGS-B": {"gtol": 1e-6, "ftol": 1e-15}}
+        options = {"SLSQP": {"ftol": 1e-12}, "L-BFGS-B": {"gtol": TOLERANCE, "ftol": 1e-15}}
         found = minimize(
             both,
             self.start,
@@ -81,7 +83,7 @@ class Case:
         """Return our run."""
         problem = self.own()
         sign = -1 if problem.maximize else 1
-        return lambda: sign * problem.solve(self.data, self.begin).value
+        return lambda: sign * problem.solve(self.data, self.begin, tolerance=TOLERANCE).value
 
 
 def regression(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,10 @@ class _SciPyPart:
                 f"{self._purpose} needs scipy, which isn't installed: "
                 "pip install sympy_einsum[scipy]"
             )
-        return getattr(import_module(self._name), name)
+        found = getattr(import_module(self._name), name)
+        # So that later uses don't come here.
+        self.__dict__[name] = found
+        return found
 
 
 lapack: Any = _SciPyPart("scipy.linalg.lapack", "a banded system")

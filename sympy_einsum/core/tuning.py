@@ -474,6 +474,10 @@ MAX_DAMPING = 1e20
 LEAST_DIAGONAL = 1e-8
 MIN_RATIO = 1e-4
 FLAT_STEP = 1e-13
+# Of that with dense ones: the least curvature, relative to the largest, and how often a step is
+# shortened.
+LEAST_CURVATURE = 1e-10
+MAX_STEP_CUTS = 40
 # Systems by which a step within bounds is found, and the diagonal, relative to the largest, that
 # holds entries.
 MAX_BOUNDED_SYSTEMS = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import isfinite, prod
 from typing import Any
 
 import numpy as np
@@ -215,7 +215,7 @@ class Bounds:
             own = np.flatnonzero((sign * found > 0) & (self.owners[side] >= 0))
             entries[self.owners[side][own]] = sign * found[own] / self.scales[side][own]
 
-    @property
+    @once
     def are_some(self) -> bool:
         """Whether any entry is bounded."""
         return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
@@ -229,12 +229,20 @@ class Bounds:
     def restored(self, vector: np.ndarray) -> np.ndarray:
         """Return a vector with the bounds that were given in place of those that were moved."""
         lower, upper = self.given
+        if not self.are_some:
+            return vector
         vector = np.where(vector <= self.lower, lower, vector)
         return np.where(vector >= self.upper, upper, vector)
 
+    def hold(self, vector: np.ndarray) -> bool:
+        """Tell whether a vector is within the bounds."""
+        if not self.are_some:
+            return True
+        return bool((vector >= self.lower).all() and (vector <= self.upper).all())
+
     def inside(self, vector: np.ndarray) -> np.ndarray:
         """Return the nearest vector within the bounds."""
-        return np.clip(vector, self.lower, self.upper)
+        return np.clip(vector, self.lower, self.upper) if self.are_some else vector
 
 
 class Unbounded(Exception):
@@ -259,8 +267,10 @@ class Instance:
         self.rest = [arrays[symbol] for symbol in functions.arguments[count:]]
         # Below it the objective counts as unbounded.
         self.floor = -np.inf
-        self._at: bytes = b""
-        self._first: list[Any] = []
+        self._at: bytes | None = None
+        self._first = np.nan, np.zeros(0)
+        # By the vector and what counts as near: several questions are asked about the end.
+        self.known_conditions: dict[tuple[bytes, float], Any] = {}
         self._residual_at: bytes | None = None
         self._residual = np.zeros((0, 1))
         self._constrained_at: bytes = b""
@@ -271,7 +281,9 @@ class Instance:
         self.starts = [0, *np.cumsum(sizes).tolist()]
         residual = functions.residual
         self.residual_size = 0 if residual is None else prod(numeric_shape(residual, lengths))
-        zero = self._call(functions.constraint_values(functions.affine), np.zeros(packing.size))
+        zero = []
+        if functions.affine:
+            zero = self._call(functions.constraint_values(functions.affine), np.zeros(packing.size))
         bounds = [k for k, gap in zip(functions.affine, zero, strict=True) if self._bound(k, gap)]
         others = [k for k in range(len(functions.gaps)) if k not in bounds]
         if self.bounds.are_some:
@@ -290,8 +302,10 @@ class Instance:
         bounds = self.bounds
         bounds.given = bounds.lower.copy(), bounds.upper.copy()
         for corner, sign in ((bounds.lower, 1), (bounds.upper, -1)):
+            if not np.isfinite(corner).any():
+                continue
             vector = bounds.inside(np.where(np.isfinite(corner), corner, 0.0))
-            slopes = self._value_and_gradient(vector)[1:]
+            _, slopes = self._value_and_gradient(vector)
             margin = tuning.POLE_MARGIN * (1 + np.abs(corner))
             has_room = np.isfinite(corner) & (bounds.upper - bounds.lower > 4 * margin)
             at_pole = ~np.isfinite(slopes) & has_room
@@ -336,21 +350,24 @@ class Instance:
         except np.linalg.LinAlgError:
             return np.full(shape, np.nan)
 
-    def _value_and_gradient(self, vector: np.ndarray) -> np.ndarray:
-        function = self.functions.value_and_gradient
-        size = self.packing.size
-        return self._array((1 + size,), lambda: self._vector(self._call(function, vector)))
+    def _value_and_gradient(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        try:
+            with np.errstate(all="ignore"):
+                value, *parts = self._call(self.functions.value_and_gradient, vector)
+                return float(value), self._vector(parts)
+        except np.linalg.LinAlgError:
+            return np.nan, np.full(self.packing.size, np.nan)
 
     def both(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient; the value is infinite where it isn't a number."""
-        if vector.tobytes() != self._at or not self._first:
-            found = self._value_and_gradient(vector)
-            self._first = [float(found[0]), found[1:]]
-            self._at = vector.tobytes()
+        at = vector.tobytes()
+        if at != self._at:
+            self._first = self._value_and_gradient(vector)
+            self._at = at
         value, slopes = self._first
         if value < self.floor:
             raise Unbounded(vector)
-        return (value if np.isfinite(value) else np.inf), slopes
+        return (value if isfinite(value) else np.inf), slopes
 
     def value(self, vector: np.ndarray) -> float:
         """Return the objective."""
@@ -361,7 +378,7 @@ class Instance:
         try:
             return self.value(vector)
         except Unbounded:
-            return float(self._first[0])
+            return self._first[0]
 
     def gradient(self, vector: np.ndarray) -> np.ndarray:
         """Return the gradient."""
@@ -497,6 +514,12 @@ class Instance:
         parts = np.split(np.asarray(weights, float), ends)
         return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
+    def violation(self, vector: np.ndarray) -> float:
+        """Return the largest violation of a constraint."""
+        if not self.general and self.bounds.hold(vector):
+            return 0.0
+        return float(self.violations(vector).max(initial=0))
+
     def violations(self, vector: np.ndarray) -> np.ndarray:
         """Return by how much each entry of all constraints is violated."""
         every = tuple(range(len(self.functions.gaps)))
@@ -510,7 +533,9 @@ class Instance:
         return np.where(np.isnan(found), np.inf, found)
 
     def _vector(self, parts: Sequence[Any]) -> np.ndarray:
-        return np.concatenate([np.ravel(part) for part in parts]).astype(float)
+        flat = [np.asarray(part, float).reshape(-1) for part in parts]
+        # A result may be an argument, or be kept by the function.
+        return flat[0].copy() if len(flat) == 1 else np.concatenate(flat)
 
     def _rows(self, count: int, parts: Sequence[Any]) -> np.ndarray:
         sizes = self.packing.sizes

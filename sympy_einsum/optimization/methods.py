@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import UnsupportedError, optimize, sparse_algebra, tuning
 from .functions import Instance, Kink, Unbounded
-from .newton import Outcome, hessian_model, minimize_by_model, squares_model
+from .newton import Outcome, minimize_by_hessian, minimize_by_model, squares_model
 
 # Calls after each iteration, with the vector.
 Recorder = Callable[[np.ndarray], None]
@@ -45,7 +45,7 @@ def names_for(instance: Instance) -> list[str]:
     if instance.general:
         return ["SLSQP"] * is_small + ["augmented-lagrangian", "trust-constr"]
     if is_small and not bounded:
-        return ["trust-exact", "BFGS"]
+        return ["newton", "trust-exact", "BFGS"]
     last = "trust-constr" if bounded else "trust-krylov"
     return ["newton"] * (is_small or instance.has_sparse_hessian) + ["L-BFGS-B", last]
 
@@ -228,7 +228,7 @@ def _solve_by_barriers(
         options = {"initial_barrier_parameter": barrier, "initial_barrier_tolerance": barrier}
         run = _by_minimize("trust-constr", second=True, more=options, **_BARRIER)
         outcome = run(instance, outcome.vector, tolerance, record)
-        violation = instance.violations(outcome.vector).max(initial=0)
+        violation = instance.violation(outcome.vector)
         has_barrier = instance.bounds.are_some or not instance.equations.all()
         if not has_barrier or violation > tuning.OPTIMAL * tolerance:
             break
@@ -340,7 +340,9 @@ def _by_newton(
     instance: Instance, start: np.ndarray, tolerance: float, record: Recorder
 ) -> Outcome:
     """Minimise by Newton's method."""
-    return minimize_by_model(instance, start, tolerance, record, hessian_model(instance), 0.0)
+    if instance.packing.size <= tuning.MAX_DENSE_HESSIAN:
+        return minimize_by_hessian(instance, start, tolerance, record)
+    return minimize_by_model(instance, start, tolerance, record, instance.structured_hessian, 0.0)
 
 
 def _least(tolerance: float) -> float:

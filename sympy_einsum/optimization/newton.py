@@ -31,10 +31,12 @@ Model = Callable[[np.ndarray], Matrix]
 
 
 class _DenseMatrix:
-    """A matrix of few unknowns, which has to be positive definite for a solution."""
+    """A matrix of few unknowns, which has to be positive definite for a solution; ``factor`` is its
+    Cholesky factor where that is known."""
 
-    def __init__(self, matrix: np.ndarray):
+    def __init__(self, matrix: np.ndarray, factor: np.ndarray | None = None):
         self.matrix = matrix
+        self.factor = factor
 
     def diagonal(self) -> np.ndarray:
         return self.matrix.diagonal()
@@ -46,6 +48,8 @@ class _DenseMatrix:
         return _DenseMatrix(self.matrix + np.diag(d))
 
     def solve(self, b: np.ndarray) -> np.ndarray:
+        if self.factor is not None:
+            return np.asarray(lapack.dpotrs(self.factor, b)[0])
         _, found, failed = lapack.dposv(self.matrix, b)
         if failed:
             raise np.linalg.LinAlgError("the matrix isn't positive definite")
@@ -79,13 +83,6 @@ def squares_model(instance: Instance) -> Model:
         return BlockArray(blocks, shapes, shapes, is_symmetric=True)
 
     return model
-
-
-def hessian_model(instance: Instance) -> Model:
-    """Return the Hessian: of few unknowns as a matrix, else with the structure of its blocks."""
-    if instance.packing.size > tuning.MAX_DENSE_HESSIAN:
-        return instance.structured_hessian
-    return lambda vector: _DenseMatrix(instance.hessian(vector))
 
 
 def minimize_by_model(
@@ -146,13 +143,96 @@ def minimize_by_model(
     return Outcome(vector, False, "too many iterations")
 
 
+def minimize_by_hessian(
+    instance: Instance, start: np.ndarray, tolerance: float, record: Callable[[np.ndarray], None]
+) -> Outcome:
+    """Minimise by Newton's method with a line search within the bounds, for few unknowns.
+
+    Curvatures that are negative are taken with the other sign.
+
+    References
+    ==========
+
+    J. Nocedal, S. J. Wright, "Numerical optimization", 2nd edition, 2006, sections 3.4 and 3.5.
+    """
+    bounds = instance.bounds
+    vector = bounds.inside(start)
+    value, slopes = instance.both(vector)
+    error, nothing = _error(bounds, vector, slopes), np.zeros(len(slopes))
+    for _ in range(tuning.MAX_SOLVER_ITERATIONS):
+        if error <= tolerance:
+            return Outcome(vector, True, "the gradient is zero, or points out of the bounds")
+        held = _held(bounds, vector, slopes)
+        matrix = _convex(instance.hessian(vector), held, vector)
+        step = _step(matrix, nothing, slopes, bounds, vector)
+        if step is None:
+            break
+        for _ in range(tuning.MAX_STEP_CUTS):
+            fall = slopes @ step
+            trial = _moved(bounds, vector, step)
+            found, changed = instance.both(trial)
+            new_error = _error(bounds, trial, changed)
+            if found <= value + tuning.MIN_RATIO * fall and new_error < np.inf:
+                break
+            if -fall <= tuning.FLAT_STEP * abs(value):
+                if new_error < error:
+                    break
+                return Outcome(vector, True, "the objective doesn't change any more")
+            step = step * _shorter(value, fall, found, changed @ step)
+        else:
+            break
+        vector, value, slopes, error = trial, found, changed, new_error
+        record(vector)
+    else:
+        return Outcome(vector, False, "too many iterations")
+    return Outcome(vector, False, "no step lowers the objective")
+
+
+def _convex(matrix: np.ndarray, held: np.ndarray, vector: np.ndarray) -> _DenseMatrix:
+    """Return a Hessian without the entries that are held, positive definite."""
+    if not np.isfinite(matrix).all():
+        raise Kink(vector)
+    if held.any():
+        matrix = np.where(held | held[:, None], np.diag(np.ones(len(held))), matrix)
+    factor, failed = lapack.dpotrf(matrix)
+    least, roots = tuning.LEAST_CURVATURE, factor.diagonal()
+    if failed or roots.min() ** 2 <= least * roots.max() ** 2:
+        sizes, directions = np.linalg.eigh(matrix)
+        sizes = np.abs(sizes)
+        sizes = np.maximum(sizes, least * (sizes.max() or 1.0))
+        return _DenseMatrix((directions * sizes) @ directions.T)
+    return _DenseMatrix(matrix, factor)
+
+
+def _shorter(value: float, fall: float, found: float, changed: float) -> float:
+    """Return by which factor to shorten a step: to the minimum of the cubic polynomial with the
+    values and slopes at both ends, within limits."""
+    with np.errstate(all="ignore"):
+        a = fall + changed - 3 * (found - value)
+        b = np.sqrt(a * a - fall * changed)
+        least = 1 - (changed + b - a) / (changed - fall + 2 * b)
+    return float(np.clip(least, 0.1, 0.5)) if np.isfinite(least) else 0.1
+
+
+def _held(bounds: Bounds, vector: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Return the entries at bounds out of which steps would lead."""
+    if not bounds.are_some:
+        return np.zeros(len(vector), bool)
+    low, high = bounds.lower - vector, bounds.upper - vector
+    return ((low >= 0) & (slopes > 0)) | ((high <= 0) & (slopes < 0))
+
+
 def _error(bounds: Bounds, vector: np.ndarray, slopes: np.ndarray) -> float:
     """Return how far the gradient is from pointing out of the bounds."""
+    if not bounds.are_some:
+        return float(np.abs(slopes).max())
     return float(np.abs(bounds.inside(vector - slopes) - vector).max())
 
 
 def _moved(bounds: Bounds, vector: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Return the end of a step, exactly on the bounds that it leads to."""
+    if not bounds.are_some:
+        return vector + step
     found = np.where(step <= bounds.lower - vector, bounds.lower, vector + step)
     return np.where(step >= bounds.upper - vector, bounds.upper, found)
 
@@ -163,18 +243,17 @@ def _step(
     """Return the step to the optimum of a damped model within the bounds, as far as a few systems
     find it; None where it isn't a minimum."""
     low, high = bounds.lower - vector, bounds.upper - vector
-    held = ((low >= 0) & (slopes > 0)) | ((high <= 0) & (slopes < 0))
+    held = _held(bounds, vector, slopes)
     step = np.zeros(len(slopes))
     for _ in range(tuning.MAX_BOUNDED_SYSTEMS):
-        # So large a diagonal holds entries whatever the structure of the matrix.
-        weights = np.where(
-            held, tuning.HELD_DIAGONAL * (1 + np.abs(matrix.diagonal()).max()), added
-        )
-        right = -slopes - matrix.matvec(step) if held.any() else -slopes
+        weights, right = added, -slopes
+        if held.any():
+            # So large a diagonal holds entries whatever the structure of the matrix.
+            largest = tuning.HELD_DIAGONAL * (1 + np.abs(matrix.diagonal()).max())
+            weights = np.where(held, largest, added)
+            right = np.where(held, 0, right - matrix.matvec(step))
         try:
-            found = (matrix.plus_diagonal(weights) if weights.any() else matrix).solve(
-                np.where(held, 0, right)
-            )
+            found = (matrix.plus_diagonal(weights) if weights.any() else matrix).solve(right)
         except np.linalg.LinAlgError:
             return None
         crosses = ~held & ((found < low) | (found > high))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import optimize, tuning
+from ..core import lapack, optimize, tuning
 from .functions import Instance
 
 
@@ -50,12 +50,21 @@ def active_at(instance: Instance, vector: np.ndarray, gaps: np.ndarray, near: fl
 def conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Conditions:
     """Return the multipliers that fulfil the conditions best, with those of constraints that are
     further than ``near`` from equality 0."""
+    key = vector.tobytes(), near
+    if key not in instance.known_conditions:
+        instance.known_conditions[key] = _conditions_at(instance, vector, near)
+    found: Conditions = instance.known_conditions[key]
+    return found
+
+
+def _conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Conditions:
     slopes = instance.gradient(vector)
     gaps, rows = instance.constraints(vector)
-    violations = instance.violations(vector)
-    violation = float(violations.max(initial=0))
+    violation = instance.violation(vector)
     known = np.isfinite(slopes).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
     general, bounds = np.zeros(len(gaps)), np.zeros(len(vector))
+    if known and not (len(gaps) or instance.bounds.are_some):
+        return Conditions(general, bounds, float(np.abs(slopes).max(initial=0)), violation)
     if not known:
         return Conditions(general, bounds, np.inf, violation)
     active = active_at(instance, vector, gaps, near)
@@ -139,13 +148,16 @@ def falling_direction(instance: Instance, vector: np.ndarray) -> np.ndarray | No
     gaps, rows = instance.constraints(vector)
     if not 0 < len(vector) + len(gaps) <= tuning.MAX_DENSE_HESSIAN:
         return None
-    active = active_at(instance, vector, gaps, tuning.NEAR_ACTIVE)
+    near = tuning.NEAR_ACTIVE
+    active = active_at(instance, vector, gaps, near)
     free = ~(active.lower | active.upper)
-    matrix = _lagrangian_hessian(
-        instance, vector, conditions_at(instance, vector, tuning.NEAR_ACTIVE)
-    )[np.ix_(free, free)]
+    matrix = _lagrangian_hessian(instance, vector, conditions_at(instance, vector, near))
+    matrix = matrix if free.all() else matrix[np.ix_(free, free)]
     own = rows[active.general][:, free]
     if not (free.any() and np.isfinite(matrix).all() and np.isfinite(own).all()):
+        return None
+    scale = np.abs(matrix).max(initial=0)
+    if not lapack.dpotrf(matrix - near * (1 + scale) * np.eye(len(matrix)))[1]:
         return None
     tangents = np.eye(int(free.sum()))
     if len(own):
@@ -153,10 +165,8 @@ def falling_direction(instance: Instance, vector: np.ndarray) -> np.ndarray | No
         rank = int((sizes > tuning.NEAR_ACTIVE * sizes.max(initial=0)).sum())
         tangents = turned[rank:].T
     curvatures, directions = np.linalg.eigh(tangents.T @ matrix @ tangents)
-    scale = np.abs(matrix).max(initial=0)
     found = np.zeros((len(curvatures), len(vector)))
     found[:, free] = (tangents @ directions).T
-    near = tuning.NEAR_ACTIVE
     if len(curvatures) and curvatures[0] < -near * scale:
         return found[0]
     if len(own) or instance.functions.has_linear_residual or instance.functions.is_linear:

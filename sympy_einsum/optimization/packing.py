@@ -32,13 +32,15 @@ def by_symbol(values: Values | None, symbols: Sequence[Operand], what: str) -> A
         return {}
     if not isinstance(values, Mapping):
         raise TensorError(f"{what} is a dictionary of arrays by symbol, not {str(values)[:80]!r}")
-    names = {str(symbol): symbol for symbol in symbols}
-    found: Arrays = {}
+    known, found = {*symbols}, Arrays()
     for key, value in values.items():
-        symbol = names.get(str(key))
-        if symbol is None or (isinstance(key, Basic) and key != symbol):
-            raise TensorError(_unknown(key, symbol, [*names], what))
-        found[symbol] = real_array(str(symbol), value)
+        symbol = key
+        if not (isinstance(key, Basic) and key in known):
+            names = {str(own): own for own in symbols}
+            symbol = names.get(str(key))
+            if symbol is None or isinstance(key, Basic):
+                raise TensorError(_unknown(key, symbol, [*names], what))
+        found[symbol] = real_array(symbol, value)
     return found
 
 
@@ -51,7 +53,7 @@ def _unknown(key: object, symbol: Operand | None, names: Sequence[str], what: st
     return message + (f"; perhaps {close[0]} is meant" if close else f"; it has {', '.join(names)}")
 
 
-def real_array(name: str, value: object) -> np.ndarray:
+def real_array(name: object, value: object) -> np.ndarray:
     """Return an array of floats; raises TensorError for what is no array of real numbers."""
     try:
         array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
@@ -61,7 +63,7 @@ def real_array(name: str, value: object) -> np.ndarray:
         array = np.empty(0, object)
     if array.dtype.kind not in "biuf":
         raise TensorError(f"the value of {name} is no array of real numbers")
-    return array.astype(float)
+    return array.astype(float, copy=False)
 
 
 def as_positions(symbol: Operand, array: np.ndarray) -> np.ndarray:
@@ -77,7 +79,7 @@ def known_lengths(arrays: Arrays, symbols: Collection[Operand]) -> Lengths:
     Raises ShapeError where an array doesn't fit its symbol or another array.
     """
     lengths: Lengths = {s: _as_length(s, arrays[s]) for s in symbols if s in arrays}
-    origin = dict.fromkeys(lengths, "as is given")
+    origin: dict[Basic, tuple[int, Operand]] = {}
     tensors = {symbol: array for symbol, array in arrays.items() if symbol not in lengths}
     for symbol, array in tensors.items():
         shape = shape_of(symbol)
@@ -89,18 +91,28 @@ def known_lengths(arrays: Arrays, symbols: Collection[Operand]) -> Lengths:
         for axis, (length, own) in enumerate(zip(shape, array.shape, strict=True)):
             if isinstance(length, Symbol) and length not in lengths:
                 lengths[length] = own
-                origin[length] = f"by axis {axis} of {symbol}"
+                origin[length] = axis, symbol
     for symbol, array in tensors.items():
         for axis, (length, own) in enumerate(zip(shape_of(symbol), array.shape, strict=True)):
-            known = lengths.get(length)
-            expected = length.subs(lengths) if known is None else Integer(known)
+            expected = _with_lengths(length, lengths)
             if expected.is_Integer and expected != own:
-                reasons = [f"{s} is {lengths[s]}, {origin[s]}" for s in length.free_symbols]
+                reasons = [
+                    f"{s} is {lengths[s]}, "
+                    + ("by axis {} of {}".format(*origin[s]) if s in origin else "as is given")
+                    for s in length.free_symbols
+                ]
                 raise ShapeError(
                     f"axis {axis} of {symbol} has length {expected}, but its value has shape "
                     f"{array.shape}" + "".join(f"; {reason}" for reason in reasons)
                 )
     return lengths
+
+
+def _with_lengths(length: Expr, lengths: Lengths) -> Expr:
+    known = lengths.get(length)
+    if known is not None:
+        return Integer(known)
+    return length if length.is_Integer else length.subs(lengths)
 
 
 def _as_length(symbol: Operand, array: np.ndarray) -> int:
@@ -409,7 +421,7 @@ def numeric_shape(value: Operand, lengths: Lengths) -> tuple[int, ...]:
     """Return the shape for given axis lengths; raises ShapeError if some are missing."""
     found = []
     for length in shape_of(value):
-        count = length.subs(lengths)
+        count = _with_lengths(length, lengths)
         if not count.is_Integer:
             unknown = sorted(map(str, count.free_symbols))
             raise ShapeError(

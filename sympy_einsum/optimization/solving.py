@@ -84,7 +84,7 @@ class Progress:
     def __call__(self, vector: np.ndarray) -> None:
         vector = np.array(vector, float)
         value = self.sign * self.instance.value(vector)
-        violation = float(self.instance.violations(vector).max(initial=0))
+        violation = self.instance.violation(vector)
         seconds = perf_counter() - self.began
         self.history.append(Iteration(len(self.history) + 1, value, violation, seconds))
         if self.callback is not None:
@@ -178,13 +178,16 @@ def _judged(
     constraints: Sequence[Constraint],
 ) -> End:
     """Polish the end of a method, and tell whether it is an optimum."""
-    vector = polished(instance, instance.bounds.inside(outcome.vector), tolerance)
-    exact = instance.bounds.restored(vector)
-    vector = exact if is_start(instance, exact) else vector
-    near = [conditions_at(instance, vector, k * tuning.NEAR_ACTIVE) for k in (1, tolerance)]
-    conditions = min(near, key=lambda found: found.residual)
     # Without the sign of zeros.
-    end = End(vector + 0.0, True, outcome.message, name, conditions)
+    start = instance.bounds.inside(outcome.vector) + 0.0
+    vector = polished(instance, start, tolerance) + 0.0
+    exact = instance.bounds.restored(vector) + 0.0
+    vector = exact if is_start(instance, exact) else vector
+    conditions = conditions_at(instance, vector, tuning.NEAR_ACTIVE)
+    if conditions.residual > tuning.POLISHED * tolerance:
+        other = conditions_at(instance, vector, tolerance * tuning.NEAR_ACTIVE)
+        conditions = min(conditions, other, key=lambda found: found.residual)
+    end = End(vector, True, outcome.message, name, conditions)
     if not np.isfinite(instance.value(vector)):
         message = f"the objective isn't finite where {name} ended: {outcome.message}"
         return end._replace(success=False, message=message)

@@ -445,7 +445,7 @@ def squares(subject_to=()):
         (squares([x >= 0]), "lsq-linear"),
         (se.Problem((A @ x - b) @ (A @ x - b) / 2 + (x.sum() - 1) ** 2, x), "lstsq"),
         (se.Problem((A @ x - b) @ (A @ x - b) / m + 3 * (x**2).sum(), x), "lstsq"),
-        (se.Problem(se.exp(A @ x).sum() - (A @ x) @ b, x), "trust-exact"),
+        (se.Problem(se.exp(A @ x).sum() - (A @ x) @ b, x), "newton"),
         (se.Problem(se.exp(A @ x).sum() + (A @ x) @ b, x, [x >= -1]), "newton"),
         (squares([x.sum() <= 1]), "SLSQP"),
         (se.Problem.least_squares(A @ x - b, x), "lstsq"),

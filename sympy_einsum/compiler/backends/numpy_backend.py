@@ -317,8 +317,14 @@ class NumpyBackend(Backend):
             *("correlate", "newton_root", *STABLE_FUNCTIONS),
         ),
         **helpers(".numpy_arrays", "assembled", "diagonal_in", "add_transposed", "weighted_gram"),
-        **helpers(".numpy_functions", "sigmoid", "sigmoid_slope", "softplus", "gamma_rise"),
+        **helpers(
+            ".numpy_functions",
+            *("sigmoid", "sigmoid_slope", "softplus", "gamma_rise", "ndtr_gap", "ndtr_share"),
+            "log_ndtr_difference",
+        ),
         "gamma_rise_by_series": Helper(".special_functions", "gamma_rise"),
+        "log_ndtr_difference_by_tails": Helper(".special_functions", "log_ndtr_difference"),
+        "ndtr_share_by_tails": Helper(".special_functions", "ndtr_share"),
         **helpers(
             ".numpy_arrays",
             *("by_rows", "windows", "scatter", "spectrum", "from_spectrum", "one_hot"),

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import special
 
-from .special_functions import gamma_rise as gamma_rise_by_series
+from .special_functions import (
+    gamma_rise as gamma_rise_by_series,
+    log_ndtr_difference as log_ndtr_difference_by_tails,
+    ndtr_share as ndtr_share_by_tails,
+)
 
 
 def sigmoid(z):
@@ -31,6 +36,28 @@ def softplus(z):
 def gamma_rise(n, x, k, difference):
     """Return polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: the difference, if it
     loses few digits everywhere; a series takes several times as long."""
-    if np.all(((8 * k >= x) | (k == 0)) & (x > 0)):
+    if np.all((8 * k >= x) | (k == 0) | (x <= 0)):
         return difference
     return gamma_rise_by_series(n, x, k, difference)
+
+
+def ndtr_gap(a, b):
+    """Return ndtr(a) - ndtr(b), in the left tail by symmetry; None if it loses digits somewhere."""
+    is_right = a + b > 0
+    top = special.ndtr(np.where(is_right, -b, a))
+    gap = top - special.ndtr(np.where(is_right, -a, b))
+    return gap if np.all((10 * gap >= top) & (top > 1e-10)) else None
+
+
+def log_ndtr_difference(a, b):
+    """Return log(ndtr(a) - ndtr(b)); in the tails logarithms, which take several times as long."""
+    gap = ndtr_gap(a, b)
+    return log_ndtr_difference_by_tails(a, b) if gap is None else np.log(gap)
+
+
+def ndtr_share(x, a, b):
+    """Return the density of the normal distribution at x over ndtr(a) - ndtr(b)."""
+    gap = ndtr_gap(a, b)
+    if gap is None:
+        return ndtr_share_by_tails(x, a, b)
+    return 0.3989422804014327 * np.exp(-x * x / 2) / gap

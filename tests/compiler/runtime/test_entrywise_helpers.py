@@ -229,6 +229,13 @@ def test_differences_of_normal_distribution_functions():
     assert_allclose(found, [float(mp.log(d)) for d in differences], rtol=1e-12)
     shares = [float(mp.npdf(mp.mpf(v)) / d) for v, d in zip(x, differences, strict=True)]
     assert_allclose(raw("special_functions.ndtr_share")(x, a, b), shares, rtol=1e-11)
+    # NumPy's are differences where all of them lose few digits.
+    for own in (np.arange(4), np.arange(1)):
+        assert (raw("numpy_functions.ndtr_gap")(a[own], b[own]) is None) == (len(own) > 1)
+        found = raw("numpy_functions.log_ndtr_difference")(a[own], b[own])
+        assert_allclose(found, [float(mp.log(differences[k])) for k in own], rtol=1e-12)
+        found = raw("numpy_functions.ndtr_share")(x[own], a[own], b[own])
+        assert_allclose(found, [shares[k] for k in own], rtol=1e-11)
 
 
 BESSEL_POINTS = np.array([1e-6, 0.1, 1.0, 3.0, 10.0, 60.0])
