@@ -12,6 +12,7 @@ from sympy import Symbol, symbols
 
 import sympy_einsum as se
 from sympy_einsum.compiler import BlockArray, block_arrays, schur_complements
+from sympy_einsum.core import sparse
 
 m, n, k, c, p = symbols("m n k c p", integer=True, positive=True)
 T, U, V = se.TensorSymbol("T", m, n), se.TensorSymbol("U", m, k), se.TensorSymbol("V", n, k)
@@ -365,6 +366,9 @@ def test_without_scipy(monkeypatch):
     for module in (block_arrays, schur_complements):
         monkeypatch.setattr(module, "find_spec", lambda name: None)
     monkeypatch.setattr("sympy_einsum.core.scipy_parts.find_spec", lambda name: None)
+    # Without what was loaded before.
+    names = {name: value for name, value in vars(sparse).items() if name.startswith("_")}
+    monkeypatch.setattr(sparse, "__dict__", names)
     monkeypatch.setattr("sympy_einsum.compiler.program.find_spec", lambda name: None)
     f = ((T - U @ V.T) ** 2).sum() + (U**2).sum() + (V[1:] * V[:-1]).sum() + 9 * (V**2).sum()
     H = se.pack([U, V]).hessian(f)
