@@ -27,10 +27,10 @@ labels = np.where(data.target == 1, 1.0, -1.0)
 terms = se.lambdify([X, y, w], [loss, gradient, hessian])
 weights, steps = np.zeros(samples.shape[1]), []
 for step in range(10):
-    value, slope, curvature = terms(samples, labels, weights)
-    steps.append(np.abs(slope).max())
+    value, gradient, hessian = terms(samples, labels, weights)
+    steps.append(np.abs(gradient).max())
     print(f"{step:2}  loss {value:12.8f}  |gradient| {steps[-1]:8.1e}")
-    weights -= np.linalg.solve(curvature, slope)
+    weights -= np.linalg.solve(hessian, gradient)
 
 model = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10).fit(features, labels)
 theirs = [*model.intercept_, *model.coef_[0]]

@@ -26,8 +26,8 @@ Examples
 2*A.T @ (A @ x - b)
 >>> print(se.hessian(loss, x))
 2*A.T @ A
->>> slope = se.lambdify([A, b, x], gradient)
->>> slope([[1, 0], [0, 1], [0, 0]], [1, 2, 3], [0, 0])
+>>> compiled = se.lambdify([A, b, x], gradient)
+>>> compiled([[1, 0], [0, 1], [0, 0]], [1, 2, 3], [0, 0])
 array([-2, -4])
 """
 

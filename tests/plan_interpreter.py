@@ -238,7 +238,7 @@ MEANINGS = {
     "stacked": lambda v, name, tail: getattr(np.linalg, name)(v[0]),
     "decomposed": lambda v, name: getattr(np.linalg, name)(v[0], **REDUCED.get(name, {})),
     "part": lambda v, place, tail: v[0][place],
-    "peak": lambda v, axes: v[0].max(axis=axes, keepdims=True),
+    "max_shift": lambda v, axes: v[0].max(axis=axes, keepdims=True),
     "logsumexp": lambda v, axes: log_sum(v[0], axes),
     "softmax": lambda v, axes: np.exp(v[0] - log_sum(v[0], axes, keepdims=True)),
     "log_total": lambda v, axes: np.log(v[1]),

@@ -220,10 +220,12 @@ def _cells(row: Row) -> Iterator[str]:
     elsewhere = [f"`np.{name}`" for name in row.numpy.split()]
     yield " ".join([*elsewhere, *[f"`special.{name}`" for name in row.scipy.split()]])
     yield f"${_in_cell(row.definition(*given) if row.definition else body)}$"
-    yield "<br>".join(f"${_in_cell(derivative(body, x))}$" for x in given if _has_slope(body, x))
+    yield "<br>".join(
+        f"${_in_cell(derivative(body, x))}$" for x in given if _has_derivative(body, x)
+    )
 
 
-def _has_slope(body: Expr, x: Symbol) -> bool:
+def _has_derivative(body: Expr, x: Symbol) -> bool:
     try:
         derivative(body, x)
     except se.UnsupportedError:

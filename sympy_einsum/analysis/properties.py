@@ -66,10 +66,10 @@ def _structure(node: TensorSymbol) -> set[str]:
     return set(node.assumptions)
 
 
-# --- products that mirror themselves --------------------------------------------------------------
+# --- products with exchanged indices --------------------------------------------------------------
 
 
-class Mirror(NamedTuple):
+class Exchange(NamedTuple):
     """An exchange of a product's indices that gives the same product: the index for every index,
     the symmetric operands that are transposed, the operands whose indices stay,
     and the operands that are exchanged with an equal one."""
@@ -82,7 +82,7 @@ class Mirror(NamedTuple):
 
 def _axis_exchanges(
     product: Product, start: dict[int, int], symmetric: set[int]
-) -> Iterator[Mirror]:
+) -> Iterator[Exchange]:
     """Yield the exchanges that extend a given one; ``symmetric`` are the numbers of the operands
     that may be transposed."""
     steps = iter(range(tuning.MAX_PAIRING_STEPS))
@@ -96,11 +96,11 @@ def _axis_exchanges(
                 return None
         return mapping
 
-    def search(mirror: Mirror) -> Iterator[Mirror]:
-        settled = {*mirror.transposed, *mirror.fixed, *mirror.paired}
+    def search(exchange: Exchange) -> Iterator[Exchange]:
+        settled = {*exchange.transposed, *exchange.fixed, *exchange.paired}
         first = next((k for k in range(len(product.operands)) if k not in settled), None)
         if first is None:
-            yield mirror
+            yield exchange
             return
         terms = product.subscripts
         for k in [*range(first + 1, len(terms)), first]:
@@ -108,33 +108,33 @@ def _axis_exchanges(
                 continue
             turns = [terms[k][::-1]] if first in symmetric and len(set(terms[k])) == 2 else []
             for number, labels in enumerate([*turns, terms[k]]):
-                mapping = extend(mirror.mapping, terms[first], labels)
+                mapping = extend(exchange.mapping, terms[first], labels)
                 if mapping is None or next(steps, None) is None:
                     continue
                 place = 3 if k != first else 1 if number < len(turns) else 2
-                lists = [list(part) for part in mirror[1:]]
+                lists = [list(part) for part in exchange[1:]]
                 lists[place - 1] += [first] if k == first else [first, k]
-                yield from search(Mirror(mapping, *lists))
+                yield from search(Exchange(mapping, *lists))
 
-    return islice(search(Mirror(start, [], [], [])), tuning.MAX_PAIRINGS)
+    return islice(search(Exchange(start, [], [], [])), tuning.MAX_PAIRINGS)
 
 
-def _has_sides(product: Product, mirror: Mirror) -> bool:
+def _has_sides(product: Product, exchange: Exchange) -> bool:
     """Tell whether the exchanged indices are two sides of a product: no exchanged operand has
     indices of both."""
     side: dict[int, int] = {}
-    moved = {a for a, b in mirror.mapping.items() if a != b}
-    for k in mirror.paired:
+    moved = {a for a, b in exchange.mapping.items() if a != b}
+    for k in exchange.paired:
         labels = [i for i in product.subscripts[k] if i in moved]
         for label in labels[1:]:
             unite(side, labels[0], label)
     return all(
-        representative(side, label) != representative(side, mirror.mapping[label])
+        representative(side, label) != representative(side, exchange.mapping[label])
         for label in moved
     )
 
 
-def _find_exchanges(product: Product, start: dict[int, int]) -> Analysis[list[Mirror]]:
+def _find_exchanges(product: Product, start: dict[int, int]) -> Analysis[list[Exchange]]:
     """Find the exchanges of a product after querying which operands are symmetric."""
     symmetric = set()
     for k, operand in enumerate(product.operands):
@@ -154,15 +154,15 @@ def _is_form(product: Product, start: dict[int, int]) -> Answer:
     matrices semidefinite; so are the Hadamard products of such matrices [HJ, thm 7.5.3]."""
     if not (yield from all_of(is_nonnegative, product.scalars)):
         return False
-    for mirror in (yield from _find_exchanges(product, start)):
-        if not _has_sides(product, mirror):
+    for exchange in (yield from _find_exchanges(product, start)):
+        if not _has_sides(product, exchange):
             continue
-        middles = [product.operands[k] for k in mirror.transposed]
-        traced = [k for k in mirror.fixed if len(product.subscripts[k]) == 2]
+        middles = [product.operands[k] for k in exchange.transposed]
+        traced = [k for k in exchange.fixed if len(product.subscripts[k]) == 2]
         traced = [k for k in traced if len(set(product.subscripts[k])) == 1]
-        weights = [product.operands[k] for k in mirror.fixed if k not in traced]
+        weights = [product.operands[k] for k in exchange.fixed if k not in traced]
         good = yield from all_of(is_semidefinite, middles)
-        good = good and (yield from all_of(is_real, [product.operands[k] for k in mirror.paired]))
+        good = good and (yield from all_of(is_real, [product.operands[k] for k in exchange.paired]))
         good = good and (yield from all_of(is_nonnegative, weights))
         for k in traced if good else ():  # a diagonal
             good = good and (

@@ -25,7 +25,7 @@ from ..core import (
     postorder,
     relu,
     sigmoid,
-    sigmoid_slope,
+    sigmoid_derivative,
     softplus,
     step,
     tuning,
@@ -170,7 +170,7 @@ def _value_or_bound(function: Callable[..., Expr], end: Expr, limit: Expr, is_up
 def _even(function: Callable[..., Expr], at_infinity: Expr) -> Callable[..., ValueRange]:
     """Return the range of an even function that is monotone for positive arguments."""
 
-    def image(argument: ValueRange) -> ValueRange:
+    def range_of(argument: ValueRange) -> ValueRange:
         size = absolute(argument)
         far_is_upper = at_infinity is S.Infinity
         near, far = [
@@ -183,16 +183,16 @@ def _even(function: Callable[..., Expr], at_infinity: Expr) -> Callable[..., Val
         ]
         return rounded(hull(ends))
 
-    return image
+    return range_of
 
 
-def _wave(function: Callable[..., Expr], peak: Expr) -> Callable[..., ValueRange]:
-    """Return the range of a sine or cosine with a maximum at ``peak``."""
+def _sinusoid(function: Callable[..., Expr], maximum: Expr) -> Callable[..., ValueRange]:
+    """Return the range of a sine or cosine with a maximum at ``maximum``."""
 
-    def image(argument: ValueRange) -> ValueRange:
+    def range_of(argument: ValueRange) -> ValueRange:
         if not argument.is_bounded or not (argument.low.is_number and argument.high.is_number):
             return SIGNED_UNIT
-        turns = [(end - peak) / (2 * pi) for end in (argument.low, argument.high)]
+        turns = [(end - maximum) / (2 * pi) for end in (argument.low, argument.high)]
         if sympy.N(turns[1] - turns[0]) >= 1:
             return SIGNED_UNIT
         ends = [function(argument.low), function(argument.high)]
@@ -204,7 +204,7 @@ def _wave(function: Callable[..., Expr], peak: Expr) -> Callable[..., ValueRange
             values.append(point(S.NegativeOne))
         return intersection(rounded(hull(values)), SIGNED_UNIT)
 
-    return image
+    return range_of
 
 
 def _concave(
@@ -212,7 +212,7 @@ def _concave(
 ) -> Callable[..., ValueRange]:
     """Return the range of a function that rises up to ``top`` and falls beyond."""
 
-    def image(argument: ValueRange) -> ValueRange:
+    def range_of(argument: ValueRange) -> ValueRange:
         inside = intersection(argument, domain)
         values = []
         for end, is_open, own, limit in (
@@ -225,7 +225,7 @@ def _concave(
             values.append(point(function(top)))
         return rounded(hull(values))
 
-    return image
+    return range_of
 
 
 def _largest_of(*arguments: ValueRange) -> ValueRange:
@@ -264,9 +264,9 @@ _FUNCTIONS: dict[Callable[..., Expr], Callable[..., ValueRange]] = {
     sympy.Min: _least_of,
     sympy.cosh: _even(sympy.cosh, S.Infinity),
     sympy.sech: _even(sympy.sech, S.Zero),
-    sympy.sin: _wave(sympy.sin, pi / 2),
-    sympy.cos: _wave(sympy.cos, S.Zero),
-    sigmoid_slope: _even(sigmoid_slope, S.Zero),
+    sympy.sin: _sinusoid(sympy.sin, pi / 2),
+    sympy.cos: _sinusoid(sympy.cos, S.Zero),
+    sigmoid_derivative: _even(sigmoid_derivative, S.Zero),
     logaddexp: _log_add,
     xlogy: _times_log,
     masked: lambda weight, value: hull([times(weight, value), ZERO]),
@@ -341,7 +341,7 @@ def _of_body(expr: Expr, ranges: tuple[tuple[Basic, ValueRange], ...]) -> ValueR
         if own.is_bounded and own.low.is_number and own.high.is_number:
             exact = _polynomial_range(expr, symbol, own)
             if exact is None:
-                exact = _bisected(expr, symbol, own, _slope(expr, symbol), 0)
+                exact = _bisected(expr, symbol, own, _smooth_derivative(expr, symbol), 0)
             return intersection(found, exact)
     return found
 
@@ -379,23 +379,24 @@ def _occurs_again(expr: Expr) -> bool:
 
 
 @cached(1024)
-def _slope(expr: Expr, symbol: Basic) -> Expr | None:
+def _smooth_derivative(expr: Expr, symbol: Basic) -> Expr | None:
     """Return the derivative of an expression that has one everywhere; None for others."""
     if not is_smooth(expr):
         return None
-    slope = derivative(expr, symbol)
-    return slope if is_smooth(slope) else None
+    found = derivative(expr, symbol)
+    return found if is_smooth(found) else None
 
 
 def _bisected(
-    expr: Expr, symbol: Basic, own: ValueRange, slope: Expr | None, depth: int
+    expr: Expr, symbol: Basic, own: ValueRange, first_derivative: Expr | None, depth: int
 ) -> ValueRange:
     """Return the hull of the intervals on both halves, down to pieces on which the expression is
     monotone [MKC, §6.2]."""
     here = {symbol: own}
     found = _natural(expr, here, is_rational=True)
-    if slope is not None and (
-        (rising := _natural(slope, here, is_rational=True)).is_nonnegative or rising.is_nonpositive
+    if first_derivative is not None and (
+        (rising := _natural(first_derivative, here, is_rational=True)).is_nonnegative
+        or rising.is_nonpositive
     ):
         ends = [
             _natural(expr, {symbol: ValueRange(end, end, is_open, is_open)}, is_rational=True)
@@ -413,7 +414,7 @@ def _bisected(
         own._replace(high=middle, is_high_open=False),
         own._replace(low=middle, is_low_open=False),
     )
-    pieces = [_bisected(expr, symbol, half, slope, depth + 1) for half in halves]
+    pieces = [_bisected(expr, symbol, half, first_derivative, depth + 1) for half in halves]
     return intersection(found, hull(pieces))
 
 
@@ -505,7 +506,7 @@ _SMOOTH: dict[Callable[..., Expr], ValueRange] = {
         (
             *(sympy.exp, sympy.sin, sympy.cos, sympy.sinh, sympy.cosh, sympy.tanh, sympy.sech),
             *(sympy.atan, sympy.asinh, sympy.erf, sympy.erfc, sympy.erfi),
-            *(sigmoid, sigmoid_slope, softplus, exprel),
+            *(sigmoid, sigmoid_derivative, softplus, exprel),
             *_table_functions("log_sigmoid ndtr log_ndtr erfcx sinhc tanhc log_sinhc langevin"),
         ),
         REALS,

@@ -26,7 +26,7 @@ from ..expressions import (
 )
 
 
-class Carrier(NamedTuple):
+class LinearAction(NamedTuple):
     """The derivative of a node by one of its operands as a linear map.
 
     pullback : of a cotangent of shape outer + node.shape
@@ -75,12 +75,12 @@ def _pushforward(node: DirectionalFunction, place: int, tangent: Operand, inner:
     return _permuted(value, [*axes[len(inner) :], *axes[: len(inner)]])
 
 
-CARRIERS: Mapping[type, Carrier] = {
-    Reshape: Carrier(
+LINEAR_ACTIONS: Mapping[type, LinearAction] = {
+    Reshape: LinearAction(
         lambda node, place, cotangent, outer: reshape_node(
             cotangent, (*outer, *node.operands[place].shape)
         ),
         lambda node, place, tangent, inner: reshape_node(tangent, (*node.shape, *inner)),
     ),
-    **dict.fromkeys([Expm, MatrixPower], Carrier(_pullback, _pushforward)),
+    **dict.fromkeys([Expm, MatrixPower], LinearAction(_pullback, _pushforward)),
 }

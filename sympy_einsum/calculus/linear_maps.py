@@ -35,7 +35,7 @@ from ..rules import stabilise, tidy
 from .operators import Listed, as_function, as_variable, listed
 from .point_free import LATEX, TEXT, Steps, Style, let_text, map_text
 from .scans import LoopNode
-from .steps import APPLIED, Carried, TermMap
+from .steps import APPLIED, ActionStep, TermMap
 from .sweeps import Graph, accumulated, term_lengths
 
 
@@ -44,7 +44,7 @@ class Line(NamedTuple):
     number; the arguments have the first numbers."""
 
     shape: Shape
-    steps: Sequence[tuple[TermMap | Carried, int]]
+    steps: Sequence[tuple[TermMap | ActionStep, int]]
 
 
 class LinearMap:
@@ -94,7 +94,7 @@ class LinearMap:
         """
         first = len(self.domain)
         shapes = [*self.domain, *[line.shape for line in self._lines]]
-        users: dict[int, list[tuple[TermMap | Carried, int]]] = {}
+        users: dict[int, list[tuple[TermMap | ActionStep, int]]] = {}
         for number, line in enumerate(self._lines, start=first):
             for step, source in line.steps:
                 users.setdefault(source, []).append((step.transposed(), number))
@@ -102,7 +102,7 @@ class LinearMap:
         lines: list[Line] = []
         for number in range(len(shapes) - 1, -1, -1):
             seeds = [k for k, result in enumerate(self._results) if result == number]
-            steps: list[tuple[TermMap | Carried, int]] = [
+            steps: list[tuple[TermMap | ActionStep, int]] = [
                 (TermMap.identity(shapes[number]), k) for k in seeds
             ]
             steps += [(step, place[user]) for step, user in users.get(number, []) if user in place]
@@ -371,13 +371,13 @@ def linearize(f: Listed, x: Listed) -> LinearMap:
     return LinearMap([shape_of(v) for v in variables], lines, results, is_single)
 
 
-def _steps(graph: Graph, node: Operand) -> Iterator[tuple[TermMap | Carried, Operand]]:
+def _steps(graph: Graph, node: Operand) -> Iterator[tuple[TermMap | ActionStep, Operand]]:
     """Yield the derivative of a node by each of its operands that depend on a variable."""
     if type(node) in APPLIED:
         for k, operand in enumerate(node.operands):
             # A solution doesn't depend on where it is searched for.
             if operand in graph.active and (k or not isinstance(node, Solution)):
-                yield Carried(node, k), operand
+                yield ActionStep(node, k), operand
         return
     below = graph.below(node)
     for term in graph.terms(node):

@@ -27,7 +27,7 @@ from ..expressions import (
     replace_nodes,
     shape_of,
 )
-from .steps import Carried, TermMap
+from .steps import ActionStep, TermMap
 
 
 class Style(NamedTuple):
@@ -69,7 +69,7 @@ LATEX = Style(
 )  # fmt: skip
 
 # The steps of a line, with the numbers of the lines that they start from.
-Steps: TypeAlias = Sequence[tuple[TermMap | Carried, int]]
+Steps: TypeAlias = Sequence[tuple[TermMap | ActionStep, int]]
 
 
 def map_text(
@@ -166,10 +166,10 @@ def _composed(style: Style, step: str, inner: tuple[str, bool]) -> str:
     return joined.replace(2 * (style.forms["compose"] + style.forms["transpose"]), "")
 
 
-def step_text(style: Style, step: TermMap | Carried) -> str:
+def step_text(style: Style, step: TermMap | ActionStep) -> str:
     """Write one step as text."""
     forms = style.forms
-    if isinstance(step, Carried):
+    if isinstance(step, ActionStep):
         return forms["adjoint" if step.is_pullback else "node"].format(type(step.node).__name__)
     _, factors, subscripts, upper, lower = step.term
     upper, lower = tuple(upper), tuple(lower)

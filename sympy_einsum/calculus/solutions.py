@@ -175,8 +175,8 @@ def stationary(f: TensorLike, x: Operand) -> Operand:
         raise ShapeError(
             f"only a scalar has a stationary point, not a tensor of shape {shape_of(value)}"
         )
-    slope = gradient(value, unknown)
-    hessian = simplify(jacobian(slope, unknown))
+    derivative = gradient(value, unknown)
+    hessian = simplify(jacobian(derivative, unknown))
     if unknown in hessian.free_symbols:
         raise UnsupportedError(
             f"the gradient isn't linear in {unknown}; minimizer() finds a stationary point by "
@@ -184,7 +184,7 @@ def stationary(f: TensorLike, x: Operand) -> Operand:
         )
     if hessian == Zeros(*shape_of(hessian)):
         raise TensorError(f"f is linear in {unknown} or doesn't depend on it; its Hessian is zero")
-    constant = slope.subs(unknown, Zeros(*shape_of(unknown)))
+    constant = derivative.subs(unknown, Zeros(*shape_of(unknown)))
     return simplify(_solved(hessian, scale(S.NegativeOne, constant)))
 
 

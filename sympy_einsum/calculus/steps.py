@@ -11,16 +11,16 @@ from ..core import Shape
 from ..expressions import Operand, Scan, Solution, TensorExpr, shape_of
 from ..operations import transpose
 from .implicit_functions import pull_back_solution, push_forward_solution
-from .linear_actions import CARRIERS, Carrier
+from .linear_actions import LINEAR_ACTIONS, LinearAction
 from .scans import pull_back_loop, push_forward_loop
 from .sweeps import combine, pullback, pushforward
 from .terms import Term
 
 # Nodes whose derivatives are maps that are applied, those with bodies too: of a loop the recurrence
 # of tangents and the adjoint one, of a solution the linear system that it gives.
-APPLIED: Mapping[type, Carrier] = {
-    **CARRIERS,
-    Scan: Carrier(
+APPLIED: Mapping[type, LinearAction] = {
+    **LINEAR_ACTIONS,
+    Scan: LinearAction(
         lambda node, place, cotangent, outer: pull_back_loop(
             node.loop, {(node.kind, node.place): cotangent}, [place], outer, pullback
         )[place],
@@ -28,7 +28,7 @@ APPLIED: Mapping[type, Carrier] = {
             node.loop, {place: tangent}, inner, pushforward
         )((node.kind, node.place)),
     ),
-    Solution: Carrier(
+    Solution: LinearAction(
         lambda node, place, cotangent, outer: pull_back_solution(
             node, cotangent, [place], outer, pullback
         )[place],
@@ -65,7 +65,7 @@ class TermMap(NamedTuple):
         )
 
 
-class Carried(NamedTuple):
+class ActionStep(NamedTuple):
     """The derivative of a node by an operand that is no einsum, or its adjoint."""
 
     node: TensorExpr
@@ -74,14 +74,14 @@ class Carried(NamedTuple):
 
     def applied(self, value: Operand, inner: Shape) -> Operand:
         """Apply the map to a tensor that has further axes behind its own."""
-        carrier: Any = APPLIED[type(self.node)]
+        action: Any = APPLIED[type(self.node)]
         if not self.is_pullback:
-            return carrier.pushforward(self.node, self.place, value, inner)
+            return action.pushforward(self.node, self.place, value, inner)
         count = len(inner)
-        pulled = carrier.pullback(self.node, self.place, _rotate_axes(value, -count), inner)
+        pulled = action.pullback(self.node, self.place, _rotate_axes(value, -count), inner)
         return _rotate_axes(pulled, count)
 
-    def transposed(self) -> Carried:
+    def transposed(self) -> ActionStep:
         """Return the adjoint."""
         return self._replace(is_pullback=not self.is_pullback)
 

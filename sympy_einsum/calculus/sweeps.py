@@ -52,7 +52,7 @@ from ..expressions import (
 from ..rules import Step, stabilise, tidy
 from .choices import inline_operands
 from .implicit_functions import pull_back_solution, push_forward_solution
-from .linear_actions import CARRIERS
+from .linear_actions import LINEAR_ACTIONS
 from .pairs import has_long_product_rule, product_of_pairs
 from .reshaped_ends import by_ends
 from .row_differences import splits_differences, with_exact_zeros
@@ -213,10 +213,12 @@ def pullback(
             for k, own in found.items():
                 contributions.setdefault(node.operands[k], []).append(own)
             continue
-        if type(node) in CARRIERS:
+        if type(node) in LINEAR_ACTIONS:
             for k, operand in enumerate(node.operands):
                 if operand in graph.active:
-                    pulled = CARRIERS[type(node)].pullback(node, k, cotangent, tuple(outer_shape))
+                    pulled = LINEAR_ACTIONS[type(node)].pullback(
+                        node, k, cotangent, tuple(outer_shape)
+                    )
                     contributions.setdefault(operand, []).append(pulled)
             continue
         below = graph.below(node)
@@ -276,8 +278,8 @@ def pushforward(
             }
             tangent_of[node] = push_forward_solution(node, known, tuple(inner), pushforward)
             continue
-        if type(node) in CARRIERS:
-            push = CARRIERS[type(node)].pushforward
+        if type(node) in LINEAR_ACTIONS:
+            push = LINEAR_ACTIONS[type(node)].pushforward
             tangent_of[node] = accumulated(
                 [
                     push(node, k, tangent_of[operand], tuple(inner))

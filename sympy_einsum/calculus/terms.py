@@ -53,7 +53,7 @@ from ..expressions import (
     tensor_sum,
 )
 from .choices import inline_operands
-from .linear_actions import CARRIERS
+from .linear_actions import LINEAR_ACTIONS
 
 
 class Term(NamedTuple):
@@ -478,7 +478,7 @@ RULES: NodeTable[Callable[..., Iterator[Term]]] = NodeTable(
         nodes.LeviCivita: _NO_OPERANDS,
         nodes.Fourier: _NO_OPERANDS,
         **dict.fromkeys(
-            [*CARRIERS, nodes.DirectionalFunction, nodes.Scan, nodes.Solution], _LINEAR
+            [*LINEAR_ACTIONS, nodes.DirectionalFunction, nodes.Scan, nodes.Solution], _LINEAR
         ),
         **dict.fromkeys([nodes.OneHot, nodes.Ranking, nodes.ExtremumShare], _CONSTANT),
     },

@@ -14,7 +14,7 @@ from .signs import requirements_of_sign
 
 def pieces_curvature(expr: Piecewise, symbol: Basic, own: ValueRange, is_convex: bool) -> bool:
     """Tell whether a function in pieces is convex, or concave, on an interval: each piece is so, it
-    is continuous, and slopes rise, or fall, where pieces meet.
+    is continuous, and one-sided derivatives rise, or fall, where pieces meet.
 
     >>> from sympy.abc import t
     >>> from sympy_einsum.analysis import REALS

@@ -204,7 +204,7 @@ class Prover:
 
     def _of_function(self, expr: Expr, goal: Goal) -> Iterator[Proof | None]:
         """Prove the curvature of a function whose curvature and monotonicity are known."""
-        curvature, slope, domain = _FUNCTIONS[type(expr)]
+        curvature, monotonicity, domain = _FUNCTIONS[type(expr)]
         (inner,) = expr.args
         if goal != curvature:
             return
@@ -218,13 +218,13 @@ class Prover:
             f"{name} is {curvature}, and the argument affine",
             [self.prove(inner, AFFINE)],
         )
-        if slope:
-            needed = curvature if slope > 0 else OPPOSITE[curvature]
+        if monotonicity:
+            needed = curvature if monotonicity > 0 else OPPOSITE[curvature]
             yield combined(
                 expr,
                 goal,
                 name,
-                f"{name} is {curvature} and {'in' if slope > 0 else 'de'}creasing"
+                f"{name} is {curvature} and {'in' if monotonicity > 0 else 'de'}creasing"
                 f", and the argument {needed} [BV, §3.2.4]",
                 [self.prove(inner, needed)],
             )
@@ -547,14 +547,14 @@ class Prover:
             expr,
             goal,
             "pieces",
-            f"each piece is {goal}, and slopes "
+            f"each piece is {goal}, and derivatives "
             f"{'rise' if goal == CONVEX else 'fall'} where they meet",
             [inner],
         )
 
     def _by_hessian(self, expr: Expr, goal: Goal) -> Proof | None:
         """Prove the curvature of a smooth function of few entries by its Hessian, and by its
-        slopes in the entries that aren't affine [BV, §3.2.4]."""
+        derivatives by the entries that aren't affine [BV, §3.2.4]."""
         symbols = self.varying(expr)
         if not 0 < len(symbols) <= tuning.MAX_HESSIAN_ARGUMENTS or expr in symbols:
             return None
@@ -567,7 +567,7 @@ class Prover:
             return None
         needed: set[Requirement] = set()
         is_convex = goal == CONVEX
-        slopes = {s: derivative(expr, s) for s in symbols}
+        derivatives = {s: derivative(expr, s) for s in symbols}
         premises = []
         for symbol in symbols:
             if symbol in affine:
@@ -577,14 +577,14 @@ class Prover:
                 proof = self.prove(symbol, inner)
                 found = None
                 if proof is not None:
-                    found = requirements_of_sign(slopes[symbol], ranges, symbols, is_rising)
+                    found = requirements_of_sign(derivatives[symbol], ranges, symbols, is_rising)
                 if found is not None:
                     premises.append(proof)
                     needed |= found
                     break
             else:
                 return None
-        of_minors = self._minors(slopes, symbols, ranges, is_convex)
+        of_minors = self._minors(derivatives, symbols, ranges, is_convex)
         if of_minors is None:
             return None
         minors, shown = of_minors
@@ -599,7 +599,7 @@ class Prover:
 
     def _minors(
         self,
-        slopes: Mapping[Basic, Expr],
+        derivatives: Mapping[Basic, Expr],
         symbols: list[Basic],
         ranges: Ranges,
         is_convex: bool,
@@ -607,7 +607,9 @@ class Prover:
         """Return what makes all principal minors of the Hessian, or of its opposite, nonnegative
         [BV, §A.5.1], and the minors."""
         sign = 1 if is_convex or len(symbols) == 1 else -1
-        matrix = sympy.Matrix([[sign * derivative(slopes[a], b) for b in symbols] for a in symbols])
+        matrix = sympy.Matrix(
+            [[sign * derivative(derivatives[a], b) for b in symbols] for a in symbols]
+        )
         needed: frozenset[Requirement] = frozenset()
         shown = []
         for count in range(1, len(symbols) + 1):
@@ -624,7 +626,7 @@ class Prover:
         return needed, list(dict.fromkeys(shown))
 
 
-# Functions of one argument: their curvature, the sign of their slope, and where that holds.
+# Functions of one argument: their curvature, the sign of their derivative, and where that holds.
 _CURVATURES_BY_NAME: dict[str, tuple[str, int, ValueRange]] = {
     "softplus": (CONVEX, 1, REALS),
     "log_ndtr": (CONCAVE, 1, REALS),
@@ -672,14 +674,14 @@ def implied_ranges(
         (symbol,) = argument.free_symbols
         if symbol not in symbols:
             continue
-        slope = argument.diff(symbol)
-        if not slope.is_Rational or slope.is_zero:
+        coefficient = argument.diff(symbol)
+        if not coefficient.is_Rational or coefficient.is_zero:
             continue
-        edge = -argument.subs(symbol, 0) / slope
+        edge = -argument.subs(symbol, 0) / coefficient
         if not edge.is_Rational:
             continue
         is_open = domain.is_low_open
-        if slope.is_positive:
+        if coefficient.is_positive:
             own = ValueRange(edge, S.Infinity, is_open, True)
         else:
             own = ValueRange(S.NegativeInfinity, edge, True, is_open)

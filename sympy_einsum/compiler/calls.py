@@ -97,7 +97,7 @@ class Compiled:
             lines, namespace = _choosing(program, deciding, checks)
         else:
             lines, namespace = _computing(program, plan, body, checks)
-        quick = program.for_doubles()
+        quick = program.for_float64()
         if quick is not None:
             general = program, lines, namespace
             if deciding:
@@ -360,7 +360,7 @@ class _Variants(dict[int | tuple[int, ...], CompiledFunction]):
         body = program.body(plan)
         source = program.source(body)
         if source.text not in self.compiled:
-            if program.backend.is_of_doubles:
+            if program.backend.is_of_float64:
                 lines, namespace = (
                     [*body.reads, *body.block()],
                     {**body.constants, **_called(program)},

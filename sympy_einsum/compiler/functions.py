@@ -122,10 +122,10 @@ def lambdify(
     A function that is only known by its values, and those of its derivative:
 
     >>> from sympy import Function
-    >>> slope = se.gradient(Function("f")(x).sum(), x)
-    >>> slope
+    >>> gradient = se.gradient(Function("f")(x).sum(), x)
+    >>> gradient
     f'(x)
-    >>> se.lambdify(x, slope, functions={"f'": np.cos})([0.0])
+    >>> se.lambdify(x, gradient, functions={"f'": np.cos})([0.0])
     array([1.])
 
     Shortest ways over one point between:

@@ -34,7 +34,7 @@ from ..expressions import (
     shape_of,
     substitute_all,
 )
-from ..rules import Blocks, Compressed, in_meaning, roll_up, stabilise, structure, tidy
+from ..rules import Blocks, Compressed, in_meaning, reroll, stabilise, structure, tidy
 from .assembled_matrices import Assembly, assembly_of
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
@@ -136,7 +136,7 @@ class Compilation:
         else:
             if self.backend.loops and not self.backend.is_complex:
                 fuses, keeps = self.backend.loops != "written", not self.backend.is_compiled
-                exprs = [*roll_up(exprs, fuses=fuses, keeps_integers=keeps)]
+                exprs = [*reroll(exprs, fuses=fuses, keeps_integers=keeps)]
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
         # Those for arrays of doubles are shared.
@@ -294,12 +294,12 @@ class Compilation:
             contractions=first.contractions
         )
 
-    def for_doubles(self) -> Compilation | None:
+    def for_float64(self) -> Compilation | None:
         """Return the program of the float64 fast path, if the library has one and no argument holds
         positions."""
-        backend, signature = self.backend.for_doubles, self.signature
-        is_of_doubles = not self.backend.is_complex and not positions_in(self.exprs)
-        if backend is None or not any(map(shape_of, signature.symbols)) or not is_of_doubles:
+        backend, signature = self.backend.for_float64, self.signature
+        is_of_float64 = not self.backend.is_complex and not positions_in(self.exprs)
+        if backend is None or not any(map(shape_of, signature.symbols)) or not is_of_float64:
             return None
         other = copy(self)
         other.backend = backend()

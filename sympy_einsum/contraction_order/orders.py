@@ -131,8 +131,8 @@ def replace_product(
     # Indices that the product sums occur in its parts only.
     inner = {i: count for i, count in theirs.items() if i not in known.labels}
 
-    def fits(i: int, image: int) -> bool:
-        return i not in inner or mine[image] == inner[i]
+    def fits(i: int, other: int) -> bool:
+        return i not in inner or mine[other] == inner[i]
 
     found = next(_matches(known.parts, factors, {}, fits), None)
     if found is None:

@@ -27,12 +27,12 @@ class WeightedGram(NamedTuple):
 
 
 class SymmetricProduct(NamedTuple):
-    """A product of two equal halves: the factors of one, the indices that it keeps, their images in
-    the other one, the indices of the product of both, and the factors beside it."""
+    """A product of two equal halves: the factors of one, the indices that it keeps, their
+    partners in the other one, the indices of the product of both, and the factors beside it."""
 
     half: list[Factor]
     kept: Indices
-    images: Indices
+    partners: Indices
     product: Indices
     rest: list[Factor]
 
@@ -118,7 +118,7 @@ def _symmetric_product(
         if found is None:
             continue
         whole = Factor(-1, found.product)
-        both = (*found.kept, *found.images)
+        both = (*found.kept, *found.partners)
         cost = symmetric_product_cost(found.kept, found.product, both, size)
         cost += best_order(program, found.half, found.kept, lengths).cost
         cost += best_order(program, [whole, *found.rest], output, lengths).cost
@@ -166,24 +166,24 @@ def _halves(
     factors: Sequence[Factor], pairs: Sequence[Pair], output: Indices
 ) -> SymmetricProduct | None:
     """Return the symmetric product of the first factors of some pairs, and the other factors."""
-    image: dict[int, int] = {}
+    partner: dict[int, int] = {}
     for a, b in pairs:
         for i, j in [*zip(a.labels, b.labels, strict=True), *zip(b.labels, a.labels, strict=True)]:
-            if image.setdefault(i, j) != j:
+            if partner.setdefault(i, j) != j:
                 return None
     half, other = [a for a, _ in pairs], [b for _, b in pairs]
     rest = [f for f in factors if all(f is not own for own in (*half, *other))]
     needed = {*output}.union(*[f.labels for f in rest])
-    needed |= {image[i] for i in needed if i in image}
+    needed |= {partner[i] for i in needed if i in partner}
     mine = dict.fromkeys(i for f in half for i in f.labels)
     theirs = {i for f in other for i in f.labels}
     kept = tuple([i for i in mine if i in theirs or i in needed])
     shared = [i for i in kept if i in theirs]
-    if not shared or any(image[i] != i or i in needed for i in shared):
+    if not shared or any(partner[i] != i or i in needed for i in shared):
         return None
-    images = tuple([image[i] for i in kept])
+    partners = tuple([partner[i] for i in kept])
     rows = tuple([i for i in kept if i not in theirs])
-    return SymmetricProduct(half, kept, images, (*rows, *[image[i] for i in rows]), rest)
+    return SymmetricProduct(half, kept, partners, (*rows, *[partner[i] for i in rows]), rest)
 
 
 # --- products that occur twice --------------------------------------------------------------------

@@ -184,7 +184,7 @@ class Symbols:
         return symbol
 
 
-class Images(dict[Basic, Basic]):
+class ConvertedNodes(dict[Basic, Basic]):
     """SymPy's objects for the nodes of a graph; ``kind`` names these in messages."""
 
     def __init__(self, root: Basic, make: Callable[[TensorSymbol], Basic], kind: str):
@@ -200,7 +200,7 @@ class Images(dict[Basic, Basic]):
         return [self[operand] for operand in node.operands]
 
 
-def refuse(node: TensorExpr, converted: Images) -> Basic:
+def refuse(node: TensorExpr, converted: ConvertedNodes) -> Basic:
     """Raise the error that SymPy has no form for a node, or for an operand of it."""
     converted.below(node)
     return converted[node]
@@ -223,7 +223,7 @@ def with_products_inlined(
 class Builder(Protocol):
     """Builds SymPy's objects of one kind: arrays or matrices."""
 
-    def matrix(self, node: TensorExpr, converted: Images) -> MatrixExpr:
+    def matrix(self, node: TensorExpr, converted: ConvertedNodes) -> MatrixExpr:
         """Return the operand of a function of a matrix."""
 
     def apply(self, function: Lambda, tensor: Basic) -> Basic:
@@ -245,7 +245,7 @@ def shared_rows(builder: Builder) -> dict[type, Callable[..., Basic]]:
     def of_matrix(build: Callable[[MatrixExpr], Basic]) -> Callable[..., Basic]:
         return lambda node, converted: build(builder.matrix(node, converted))
 
-    def powered(node: MatrixPower, converted: Images) -> Basic:
+    def powered(node: MatrixPower, converted: ConvertedNodes) -> Basic:
         if len(node.operands) > 1 or node.order > 2:
             return refuse(node, converted)
         return MatPow(builder.matrix(node, converted), node.exponent)
@@ -264,13 +264,13 @@ def shared_rows(builder: Builder) -> dict[type, Callable[..., Basic]]:
     }
 
 
-def converted_elementwise(node: Elementwise, converted: Images, builder: Builder) -> Basic:
+def converted_elementwise(node: Elementwise, converted: ConvertedNodes, builder: Builder) -> Basic:
     """Convert an elementwise node to SymPy's object."""
     values = {slot(k): converted[operand] for k, operand in enumerate(node.operands)}
     return converted_body(node.body, values, builder)
 
 
-def converted_scalar(node: Basic, converted: Images, builder: Builder) -> Basic:
+def converted_scalar(node: Basic, converted: ConvertedNodes, builder: Builder) -> Basic:
     """Convert a stock scalar, whose arguments may have become objects without axes."""
     values = {slot(k): converted[arg] for k, arg in enumerate(node.args)}
     if all(not _is_whole(value) for value in values.values()):

@@ -50,7 +50,7 @@ from ..expressions import (
     order_of,
 )
 from .shared_conversion import (
-    Images,
+    ConvertedNodes,
     check_closed,
     converted_scalar,
     described,
@@ -100,7 +100,7 @@ def to_array(e: Operand) -> Any:
     ArrayContraction(ArrayTensorProduct(A, x), (1, 2))
     """
     root = prepared_for_sympy(e, "to_array")
-    converted = Images(root, _array_symbol, "array expression")
+    converted = ConvertedNodes(root, _array_symbol, "array expression")
     for node in postorder([root]):
         with sympy_errors_explained(node):
             if isinstance(node, TensorExpr):
@@ -118,7 +118,7 @@ def _array_symbol(node: TensorSymbol) -> Basic:
 class _ArrayBuilder:
     """Builds array expressions."""
 
-    def matrix(self, node: TensorExpr, converted: Images) -> MatrixExpr:
+    def matrix(self, node: TensorExpr, converted: ConvertedNodes) -> MatrixExpr:
         """Return the operand of a function of a matrix; SymPy inverts no arrays."""
         operand = node.operands[0]
         found = converted[operand]
@@ -169,7 +169,7 @@ def _reshaped(array: Basic, shape: Shape) -> Basic:
     return found
 
 
-def _einsum_array(node: Einsum, converted: Images) -> Basic:
+def _einsum_array(node: Einsum, converted: ConvertedNodes) -> Basic:
     factors: list[Factor] = [
         (converted[operand], labels)
         for operand, labels in zip(node.operands, node.subscripts, strict=True)

@@ -43,7 +43,7 @@ from ..expressions import (
 )
 from . import matrix_algebra
 from .shared_conversion import (
-    Images,
+    ConvertedNodes,
     check_closed,
     converted_scalar,
     described,
@@ -92,7 +92,7 @@ def to_matrix(e: Expr) -> Any:
     (b.T*A*x)[0, 0]
     """
     root = prepared_for_sympy(e, "to_matrix")
-    converted = Images(root, _matrix_symbol, "matrix expression")
+    converted = ConvertedNodes(root, _matrix_symbol, "matrix expression")
     for node in postorder([root]):
         with sympy_errors_explained(node):
             if not isinstance(node, TensorExpr):
@@ -113,7 +113,7 @@ def _matrix_symbol(node: TensorSymbol) -> MatrixExpr:
 class _MatrixBuilder:
     """Builds matrix expressions."""
 
-    def matrix(self, node: TensorExpr, converted: Images) -> MatrixExpr:
+    def matrix(self, node: TensorExpr, converted: ConvertedNodes) -> MatrixExpr:
         """Return the operand of a function of a matrix."""
         return converted[node.operands[0]]
 
@@ -140,7 +140,7 @@ class _MatrixBuilder:
 BUILDER = _MatrixBuilder()
 
 
-def _constant_matrix(node: Constant, converted: Images) -> MatrixExpr:
+def _constant_matrix(node: Constant, converted: ConvertedNodes) -> MatrixExpr:
     return ImmutableDenseMatrix(node.entries.reshape(node.entries.shape[0], -1).tolist())
 
 
@@ -169,7 +169,7 @@ def triangle_matrix(node: Triangle) -> MatrixExpr:
 Edge = tuple[MatrixExpr, tuple[int, ...]]
 
 
-def _product_matrix(node: Einsum, converted: Images) -> Expr:
+def _product_matrix(node: Einsum, converted: ConvertedNodes) -> Expr:
     operands, subscripts, output, lengths = with_products_inlined(node)
     edges: list[Edge] = []
     selectors: list[tuple[Unit | Selection, tuple[int, ...]]] = []
@@ -234,7 +234,7 @@ def _sliced_matrix(
     return matrix_algebra.sliced(matrix, *slices), new
 
 
-def _kronecker_matrix(node: Reshape, converted: Images) -> Basic:
+def _kronecker_matrix(node: Reshape, converted: ConvertedNodes) -> Basic:
     """Convert a Kronecker product of two matrices, A_ac B_bd with the pairs ab and cd as axes, or
     of two vectors."""
     inner = node.operands[0]

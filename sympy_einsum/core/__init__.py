@@ -7,7 +7,7 @@ from .activations import (
     masked as masked,
     relu as relu,
     sigmoid as sigmoid,
-    sigmoid_slope as sigmoid_slope,
+    sigmoid_derivative as sigmoid_derivative,
     softplus as softplus,
     step as step,
 )
@@ -24,7 +24,7 @@ from .derivatives import (
 )
 from .entropies import (
     exprel as exprel,
-    power_slope as power_slope,
+    power_derivative as power_derivative,
     powlog as powlog,
     xlogy as xlogy,
 )

@@ -147,11 +147,11 @@ class sigmoid(WholeFunction):
     _eval_is_extended_positive = WholeFunction._eval_is_extended_real
 
 
-class sigmoid_slope(WholeFunction):
+class sigmoid_derivative(WholeFunction):
     """sigmoid(x) (1 - sigmoid(x)) with one exponential, which only generated code has.
 
     >>> from sympy import Symbol
-    >>> sigmoid_slope(Symbol("x", real=True)).is_extended_positive
+    >>> sigmoid_derivative(Symbol("x", real=True)).is_extended_positive
     True
     """
 

@@ -174,8 +174,8 @@ def with_function(expr: Expr, old: type, new: Callable[..., Expr]) -> Expr:
     >>> from sympy import Function, sin
     >>> from sympy.abc import x
     >>> f = Function("f")
-    >>> f_x, slope = f(x), undefined_partial(f(x**2), 0)
-    >>> with_function(f_x + slope, f, sin)
+    >>> f_x, f_1 = f(x), undefined_partial(f(x**2), 0)
+    >>> with_function(f_x + f_1, f, sin)
     sin(x) + cos(x**2)
     """
     replaced: dict[Basic, Basic] = {}

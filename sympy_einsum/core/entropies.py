@@ -41,13 +41,13 @@ class powlog(WholeFunction):
         return text if exp is None else rf"\left({text}\right)^{{{exp}}}"
 
 
-class power_slope(WholeFunction):
+class power_derivative(WholeFunction):
     """f b**t log(b)**k, and 0 where f is 0, as the derivatives of b**t are at b = 0; for generated
     code only.
 
     >>> from sympy import exp
     >>> from sympy.abc import b, t
-    >>> power_slope(t, b, t - 1, 0).rewrite(exp)
+    >>> power_derivative(t, b, t - 1, 0).rewrite(exp)
     b**(t - 1)*t
     """
 
@@ -183,7 +183,7 @@ def powlog_derivative(b: Expr, t: Expr, k: Expr) -> Partials:
     return by_base, powlog(b, t, k + 1), None
 
 
-def power_slope_code(f: Expr, b: Expr, t: Expr, k: Expr) -> str:
+def power_derivative_code(f: Expr, b: Expr, t: Expr, k: Expr) -> str:
     # Where f is 0, the base is replaced by 1.
     return f"({{0}} * {_power_code('np.where({0} == 0, 1, {1})', '{2}', k)})"
 

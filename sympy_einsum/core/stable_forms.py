@@ -35,7 +35,7 @@ from sympy import (
     tanh,
 )
 
-from .activations import relu, sigmoid, sigmoid_slope, softplus, step
+from .activations import relu, sigmoid, sigmoid_derivative, softplus, step
 from .entropies import exprel
 from .lazy import DeferredTable
 from .removable import bose, langevin, log_sinhc, sinhc, tanhc
@@ -148,7 +148,7 @@ DERIVATIVE_NAMES = DeferredTable(
 NUMERIC_NAMES = DeferredTable(
     lambda: {
         1 - sigmoid(_U): sigmoid(-_U),
-        sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_slope(_U),
+        sigmoid(_U) * (1 - sigmoid(_U)): sigmoid_derivative(_U),
         1 + tanh(_U): 2 * sigmoid(2 * _U),
         1 - tanh(_U): 2 * sigmoid(-2 * _U),
         1 - erf(_U): erfc(_U),

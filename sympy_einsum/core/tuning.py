@@ -133,9 +133,9 @@ MAX_HOISTED_ENTRIES = 4
 MAX_COMPARED_STEPS = 16
 # Equal steps of a chain that become a loop: measured for a recurrent network in NumPy, a loop takes
 # as long as its steps written out at 8 and at 20 steps, and three quarters at 100. Passes over a
-# graph, of which each rolls up chains that take values of those rolled up before.
-MIN_ROLLED_STEPS = 8
-MAX_ROLLING_PASSES = 16
+# graph, of which each rerolls chains that take values of those rerolled before.
+MIN_REROLLED_STEPS = 8
+MAX_REROLLING_PASSES = 16
 # Equal steps of functions of entries where these would be fused: a loop writes all entries at each
 # step. Measured: four times as long for 20 steps of x*y + x**2/4 and a million entries in Numba.
 MIN_ENTRYWISE_STEPS = 128
@@ -497,7 +497,7 @@ MAX_POLISHING_STEPS = 5
 POLISHED = 1e-4
 # Relative distance from equality up to which constraints may be active.
 NEAR_ACTIVE = 1e-4
-# Multiple of the tolerance, relative to slopes, up to which conditions for an optimum hold, and
+# Multiple of the tolerance, relative to gradients, up to which conditions for an optimum hold, and
 # up to which they do where a method says that it has converged.
 OPTIMAL = 100
 NEARLY_OPTIMAL = 10_000

@@ -97,7 +97,7 @@ def _fused(scans: Sequence[Scan]) -> dict[Basic, Basic]:
         else:
             wanted[scan] = scan.kind, places[part.names[part.loop.carries[scan.place].symbol]]
     kept = {place for kind, place in wanted.values() if kind != VALUES}
-    loop, image = _without_dead(
+    loop, renumbered = _without_dead(
         Recurrence(
             *(first.length, first.reverse, first.recomputes, index, tuple(carries)),
             *(tuple(inputs.values()), tuple(invariants.values()), tuple(values)),
@@ -105,7 +105,7 @@ def _fused(scans: Sequence[Scan]) -> dict[Basic, Basic]:
         kept,
     )
     return {
-        scan: loop.result(kind, place if kind == VALUES else image[place])
+        scan: loop.result(kind, place if kind == VALUES else renumbered[place])
         for scan, (kind, place) in wanted.items()
     }
 
@@ -148,9 +148,9 @@ def _without_dead(loop: Recurrence, kept: Collection[int]) -> tuple[Recurrence, 
         more = [k for s, k in places.items() if s in found and k not in needed]
         needed.update(dict.fromkeys(more))
         pending = [loop.carries[k].new for k in more]
-    image = {k: number for number, k in enumerate(sorted(needed))}
+    renumbered = {k: number for number, k in enumerate(sorted(needed))}
     names: dict[Basic, Basic] = {}
-    carries = [loop.carries[k] for k in image]
+    carries = [loop.carries[k] for k in renumbered]
     inputs = [own for own in loop.inputs if own.symbol in used]
     invariants = [own for own in loop.invariants if own.symbol in used]
     for kind, symbols in (
@@ -171,4 +171,4 @@ def _without_dead(loop: Recurrence, kept: Collection[int]) -> tuple[Recurrence, 
         inputs=tuple([ScanInput(names[own.symbol], own.stacked) for own in inputs]),
         invariants=tuple([ScanInput(names[own.symbol], own.stacked) for own in invariants]),
         values=tuple(outputs[len(carries) :]),
-    ), image
+    ), renumbered

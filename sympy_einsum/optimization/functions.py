@@ -305,10 +305,10 @@ class Instance:
             if not np.isfinite(corner).any():
                 continue
             vector = bounds.inside(np.where(np.isfinite(corner), corner, 0.0))
-            _, slopes = self._value_and_gradient(vector)
+            _, gradient = self._value_and_gradient(vector)
             margin = tuning.POLE_MARGIN * (1 + np.abs(corner))
             has_room = np.isfinite(corner) & (bounds.upper - bounds.lower > 4 * margin)
-            at_pole = ~np.isfinite(slopes) & has_room
+            at_pole = ~np.isfinite(gradient) & has_room
             corner[at_pole] += sign * margin[at_pole]
 
     def _bound(self, k: int, rest: np.ndarray) -> bool:
@@ -364,10 +364,10 @@ class Instance:
         if at != self._at:
             self._first = self._value_and_gradient(vector)
             self._at = at
-        value, slopes = self._first
+        value, gradient = self._first
         if value < self.floor:
             raise Unbounded(vector)
-        return (value if isfinite(value) else np.inf), slopes
+        return (value if isfinite(value) else np.inf), gradient
 
     def value(self, vector: np.ndarray) -> float:
         """Return the objective."""

@@ -253,11 +253,11 @@ def _solve_by_penalties(
         return np.where(equations, pushed, np.maximum(pushed, 0))
 
     def both(vector: np.ndarray) -> tuple[float, np.ndarray]:
-        value, slopes = instance.both(vector)
+        value, gradient = instance.both(vector)
         weights = forces(instance.gaps(vector))
         augmented = value + float(weights @ weights) / (2 * penalty)
-        slopes = slopes + instance.constraint_pullback(vector, weights)
-        return (augmented if np.isfinite(augmented) else np.inf), slopes
+        gradient = gradient + instance.constraint_pullback(vector, weights)
+        return (augmented if np.isfinite(augmented) else np.inf), gradient
 
     for step in range(tuning.MAX_PENALTIES):
         goal = max(tolerance, 10.0 ** -(step + 1))

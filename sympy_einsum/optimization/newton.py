@@ -106,8 +106,8 @@ def minimize_by_model(
     """
     bounds = instance.bounds
     vector = bounds.inside(start)
-    value, slopes = instance.both(vector)
-    error = _error(bounds, vector, slopes)
+    value, gradient = instance.both(vector)
+    error = _error(bounds, vector, gradient)
     growth = 2.0
     for _ in range(tuning.MAX_SOLVER_ITERATIONS):
         if error <= tolerance:
@@ -120,11 +120,11 @@ def minimize_by_model(
         while True:
             if damping > tuning.MAX_DAMPING:
                 return Outcome(vector, False, "no step lowers the objective")
-            step = _step(matrix, damping * scale, slopes, bounds, vector)
+            step = _step(matrix, damping * scale, gradient, bounds, vector)
             if step is None:
                 damping, growth = max(damping * growth, tuning.FIRST_DAMPING), 2 * growth
                 continue
-            predicted = -(slopes @ step) - step @ matrix.matvec(step) / 2
+            predicted = -(gradient @ step) - step @ matrix.matvec(step) / 2
             trial = _moved(bounds, vector, step)
             found, changed = instance.both(trial)
             new_error = _error(bounds, trial, changed)
@@ -135,7 +135,7 @@ def minimize_by_model(
             if ratio > tuning.MIN_RATIO and predicted > 0:
                 break
             damping, growth = max(damping * growth, tuning.FIRST_DAMPING), 2 * growth
-        vector, value, slopes, error = trial, found, changed, new_error
+        vector, value, gradient, error = trial, found, changed, new_error
         record(vector)
         # Nielsen's factor is at least a third, which takes many steps at the end.
         damping *= max(0.2, 1 - (2 * ratio - 1) ** 3)
@@ -157,18 +157,18 @@ def minimize_by_hessian(
     """
     bounds = instance.bounds
     vector = bounds.inside(start)
-    value, slopes = instance.both(vector)
-    error, nothing = _error(bounds, vector, slopes), np.zeros(len(slopes))
+    value, gradient = instance.both(vector)
+    error, nothing = _error(bounds, vector, gradient), np.zeros(len(gradient))
     for _ in range(tuning.MAX_SOLVER_ITERATIONS):
         if error <= tolerance:
             return Outcome(vector, True, "the gradient is zero, or points out of the bounds")
-        held = _held(bounds, vector, slopes)
+        held = _held(bounds, vector, gradient)
         matrix = _convex(instance.hessian(vector), held, vector)
-        step = _step(matrix, nothing, slopes, bounds, vector)
+        step = _step(matrix, nothing, gradient, bounds, vector)
         if step is None:
             break
         for _ in range(tuning.MAX_STEP_CUTS):
-            fall = slopes @ step
+            fall = gradient @ step
             trial = _moved(bounds, vector, step)
             found, changed = instance.both(trial)
             new_error = _error(bounds, trial, changed)
@@ -181,7 +181,7 @@ def minimize_by_hessian(
             step = step * _shorter(value, fall, found, changed @ step)
         else:
             break
-        vector, value, slopes, error = trial, found, changed, new_error
+        vector, value, gradient, error = trial, found, changed, new_error
         record(vector)
     else:
         return Outcome(vector, False, "too many iterations")
@@ -206,7 +206,7 @@ def _convex(matrix: np.ndarray, held: np.ndarray, vector: np.ndarray) -> _DenseM
 
 def _shorter(value: float, fall: float, found: float, changed: float) -> float:
     """Return by which factor to shorten a step: to the minimum of the cubic polynomial with the
-    values and slopes at both ends, within limits."""
+    values and gradient at both ends, within limits."""
     with np.errstate(all="ignore"):
         a = fall + changed - 3 * (found - value)
         b = np.sqrt(a * a - fall * changed)
@@ -214,19 +214,19 @@ def _shorter(value: float, fall: float, found: float, changed: float) -> float:
     return float(np.clip(least, 0.1, 0.5)) if np.isfinite(least) else 0.1
 
 
-def _held(bounds: Bounds, vector: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+def _held(bounds: Bounds, vector: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """Return the entries at bounds out of which steps would lead."""
     if not bounds.are_some:
         return np.zeros(len(vector), bool)
     low, high = bounds.lower - vector, bounds.upper - vector
-    return ((low >= 0) & (slopes > 0)) | ((high <= 0) & (slopes < 0))
+    return ((low >= 0) & (gradient > 0)) | ((high <= 0) & (gradient < 0))
 
 
-def _error(bounds: Bounds, vector: np.ndarray, slopes: np.ndarray) -> float:
+def _error(bounds: Bounds, vector: np.ndarray, gradient: np.ndarray) -> float:
     """Return how far the gradient is from pointing out of the bounds."""
     if not bounds.are_some:
-        return float(np.abs(slopes).max())
-    return float(np.abs(bounds.inside(vector - slopes) - vector).max())
+        return float(np.abs(gradient).max())
+    return float(np.abs(bounds.inside(vector - gradient) - vector).max())
 
 
 def _moved(bounds: Bounds, vector: np.ndarray, step: np.ndarray) -> np.ndarray:
@@ -238,15 +238,15 @@ def _moved(bounds: Bounds, vector: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def _step(
-    matrix: Matrix, added: np.ndarray, slopes: np.ndarray, bounds: Bounds, vector: np.ndarray
+    matrix: Matrix, added: np.ndarray, gradient: np.ndarray, bounds: Bounds, vector: np.ndarray
 ) -> np.ndarray | None:
     """Return the step to the optimum of a damped model within the bounds, as far as a few systems
     find it; None where it isn't a minimum."""
     low, high = bounds.lower - vector, bounds.upper - vector
-    held = _held(bounds, vector, slopes)
-    step = np.zeros(len(slopes))
+    held = _held(bounds, vector, gradient)
+    step = np.zeros(len(gradient))
     for _ in range(tuning.MAX_BOUNDED_SYSTEMS):
-        weights, right = added, -slopes
+        weights, right = added, -gradient
         if held.any():
             # So large a diagonal holds entries whatever the structure of the matrix.
             largest = tuning.HELD_DIAGONAL * (1 + np.abs(matrix.diagonal()).max())
@@ -262,4 +262,4 @@ def _step(
             break
         held |= crosses
         step = np.where(held, step, 0)
-    return step if np.isfinite(step).all() and slopes @ step < 0 else None
+    return step if np.isfinite(step).all() and gradient @ step < 0 else None

@@ -58,13 +58,13 @@ def conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Condit
 
 
 def _conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Conditions:
-    slopes = instance.gradient(vector)
+    gradient = instance.gradient(vector)
     gaps, rows = instance.constraints(vector)
     violation = instance.violation(vector)
-    known = np.isfinite(slopes).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
+    known = np.isfinite(gradient).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
     general, bounds = np.zeros(len(gaps)), np.zeros(len(vector))
     if known and not (len(gaps) or instance.bounds.are_some):
-        return Conditions(general, bounds, float(np.abs(slopes).max(initial=0)), violation)
+        return Conditions(general, bounds, float(np.abs(gradient).max(initial=0)), violation)
     if not known:
         return Conditions(general, bounds, np.inf, violation)
     active = active_at(instance, vector, gaps, near)
@@ -74,12 +74,12 @@ def _conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Condi
         loose = ~instance.bounds.fixed
         general[active.general] = _multipliers(
             rows[active.general][:, loose],
-            slopes[loose],
+            gradient[loose],
             free[loose],
             active.lower[loose],
             instance.equations[active.general],
         )
-    remaining = slopes + general @ rows
+    remaining = gradient + general @ rows
     bounds[active.lower] = np.maximum(remaining[active.lower], 0)
     bounds[active.upper] = np.minimum(remaining[active.upper], 0)
     fixed = instance.bounds.fixed
@@ -95,25 +95,25 @@ def _conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Condi
 
 def _multipliers(
     rows: np.ndarray,
-    slopes: np.ndarray,
+    gradient: np.ndarray,
     free: np.ndarray,
     at_lower: np.ndarray,
     equations: np.ndarray,
 ) -> np.ndarray:
-    """Solve rows.T @ multipliers = -slopes by least squares; those of inequalities and bounds have
+    """Solve rows.T @ multipliers = -gradient by least squares; those of inequalities and bounds have
     a sign."""
-    if len(slopes) > tuning.MAX_DENSE_HESSIAN:
+    if len(gradient) > tuning.MAX_DENSE_HESSIAN:
         # The signs of bounds' multipliers are checked afterwards.
-        rows, slopes, free = rows[:, free], slopes[free], np.ones(int(free.sum()), bool)
+        rows, gradient, free = rows[:, free], gradient[free], np.ones(int(free.sum()), bool)
     fixed = np.flatnonzero(~free)
     signs = np.where(at_lower[: len(free)][fixed], -1.0, 1.0)
-    columns = np.zeros((len(slopes), len(fixed)))
+    columns = np.zeros((len(gradient), len(fixed)))
     columns[fixed, np.arange(len(fixed))] = signs
     matrix = np.concatenate([rows.T, columns], axis=1)
     if equations.all() and not len(fixed):
-        return np.linalg.lstsq(matrix, -slopes)[0]
+        return np.linalg.lstsq(matrix, -gradient)[0]
     lower = np.concatenate([np.where(equations, -np.inf, 0), np.zeros(len(fixed))])
-    found = optimize.lsq_linear(matrix, -slopes, (lower, np.inf), method="bvls", tol=1e-14)
+    found = optimize.lsq_linear(matrix, -gradient, (lower, np.inf), method="bvls", tol=1e-14)
     return found.x[: len(rows)]
 
 
@@ -123,7 +123,7 @@ def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.nda
     if len(vector) + len(instance.equations) > tuning.MAX_DENSE_HESSIAN:
         return vector
     best = conditions_at(instance, vector, tuning.NEAR_ACTIVE).residual
-    # What rounding leaves of slopes grows with the objective.
+    # Rounding errors of the gradient grow with the objective.
     goal = tolerance * tuning.POLISHED * (1 + abs(instance.value(vector)))
     for near in (tuning.NEAR_ACTIVE, tuning.NEAR_ACTIVE**2):
         for _ in range(tuning.MAX_POLISHING_STEPS):
@@ -207,11 +207,11 @@ def _newton_step(instance: Instance, vector: np.ndarray, near: float) -> np.ndar
     start = np.where(active.upper & at_bound, instance.bounds.upper, start)
     free = ~at_bound
     shift = start - vector
-    slopes = (instance.gradient(vector) + matrix @ shift)[free]
+    gradient = (instance.gradient(vector) + matrix @ shift)[free]
     own = rows[kept][:, free]
     zero = np.zeros((len(own), len(own)))
     system = np.block([[matrix[np.ix_(free, free)], own.T], [own, zero]])
-    right = -np.concatenate([slopes, gaps[kept] + rows[kept] @ shift])
+    right = -np.concatenate([gradient, gaps[kept] + rows[kept] @ shift])
     if not (np.isfinite(system).all() and np.isfinite(right).all()):
         return None
     step = np.linalg.lstsq(system, right)[0][: int(free.sum())]

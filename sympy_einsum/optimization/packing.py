@@ -290,9 +290,9 @@ class Packed:
         >>> print(H.blocks[0][1])
         2*outer(x, Ones(3))
         """
-        slopes = gradient(f, self.variables)
+        gradients = gradient(f, self.variables)
         shapes, count = self._shapes, len(self.variables)
-        above = [jacobian(own, self.variables[k:]) for k, own in enumerate(slopes)]
+        above = [jacobian(own, self.variables[k:]) for k, own in enumerate(gradients)]
         blocks = [
             tuple(
                 [

@@ -242,14 +242,14 @@ class Problem:
     @property
     def kkt(self) -> OptimalityConditions:
         """The conditions for an optimum, of stationarity, feasibility, signs, complementarity."""
-        slopes = gradient(self.lagrangian, self.variables)
+        gradients = gradient(self.lagrangian, self.variables)
         pairs = [
             (multiplier, constraint)
             for multiplier, constraint in zip(self._multipliers, self.constraints, strict=True)
             if not constraint.is_equation
         ]
         return OptimalityConditions(
-            tuple([Eq(slope, 0, evaluate=False) for slope in slopes]),
+            tuple([Eq(own, 0, evaluate=False) for own in gradients]),
             tuple(self.constraints),
             tuple([new_constraint(own, own, ">=", S.Zero) for own, _ in pairs]),
             tuple([Eq(multiply(multiplier, c.gap), 0, evaluate=False) for multiplier, c in pairs]),
@@ -518,9 +518,9 @@ class Problem:
         data = {symbol: arrays[symbol] for symbol in self._arguments if symbol in arrays}
         which = "the start" if is_given else "any of the starts that were tried"
         what, expr = "objective", self.objective
-        slopes = gradient(expr, self.variables)
+        gradients = gradient(expr, self.variables)
         reason = next(
-            (found for e in (expr, *slopes) if (found := first_failure(e, {**own, **data}))), ""
+            (found for e in (expr, *gradients) if (found := first_failure(e, {**own, **data}))), ""
         )
         names = ", ".join(map(str, self.variables))
         raise TensorError(

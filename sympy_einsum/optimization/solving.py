@@ -52,8 +52,8 @@ def starts(instance: Instance) -> Iterator[np.ndarray]:
 
 def is_start(instance: Instance, vector: np.ndarray) -> bool:
     """Tell whether the objective and its gradient are finite at a vector."""
-    value, slopes = instance.both(vector)
-    return bool(np.isfinite(value) and np.isfinite(slopes).all())
+    value, gradient = instance.both(vector)
+    return bool(np.isfinite(value) and np.isfinite(gradient).all())
 
 
 def chosen_start(instance: Instance) -> np.ndarray:
@@ -210,6 +210,6 @@ def _judged(
 
 
 def _holds(instance: Instance, end: End, tolerance: float, factor: float) -> bool:
-    slopes = instance.gradient(end.vector)
-    scale = 1 + np.abs(slopes).max(initial=0) + np.abs(end.conditions.general).max(initial=0)
+    gradient = instance.gradient(end.vector)
+    scale = 1 + np.abs(gradient).max(initial=0) + np.abs(end.conditions.general).max(initial=0)
     return bool(end.conditions.residual <= factor * tolerance * scale)

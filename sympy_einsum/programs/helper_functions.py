@@ -131,13 +131,13 @@ _SUPPORT: dict[str, Callable[..., Value]] = {
     "logcumsumexp": lambda x: ops.logcumsumexp(x, axis=-1),
     "sigmoid": lambda z: ops.FUNCTIONS["sigmoid"](z),
     "softplus": lambda z: ops.FUNCTIONS["softplus"](z),
-    "sigmoid_slope": lambda z: ops.multiply(
+    "sigmoid_derivative": lambda z: ops.multiply(
         ops.FUNCTIONS["sigmoid"](z), ops.FUNCTIONS["sigmoid"](ops.multiply(-1, z))
     ),
     "add_transposed": lambda X: ops.add(X, ops.transpose(X)),
     "weighted_gram": lambda X, w: ops.matmul(ops.multiply(ops.transpose(X), w[None, :]), X),
     "sums": lambda x, axis=None, keepdims=False: ops.sum(x, axis, keepdims=keepdims),
-    "peak": lambda x, axis=None: ops.max(x, axis, keepdims=True),
+    "max_shift": lambda x, axis=None: ops.max(x, axis, keepdims=True),
     "log_total": lambda weights, total, axis=None: elementwise(sympy.log, total),
 }
 # Helper functions whose results may share memory with arguments.

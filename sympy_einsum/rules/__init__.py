@@ -27,8 +27,8 @@ from .normal_form import (
     tidy as tidy,
 )
 from .partial_sums import with_partial_sums as with_partial_sums
+from .rerolling import reroll as reroll
 from .rewriting import Step as Step
-from .rolling import roll_up as roll_up
 from .scalar_contractions import distribute_scalar_contractions as distribute_scalar_contractions
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
 from .slice_pushdown import push_slices_down as push_slices_down

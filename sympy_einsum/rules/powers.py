@@ -16,7 +16,7 @@ from ..analysis import (
     scalar_and_tensor,
     times_entries,
 )
-from ..core import powbesselk, power_slope, powlog, tuning
+from ..core import powbesselk, power_derivative, powlog, tuning
 from ..expressions import (
     EXP,
     Einsum,
@@ -238,7 +238,7 @@ def merge_power_derivatives(product: Expr) -> Expr | None:
         vanishing = [f for f in rest if (exponent - f).is_negative and not f.is_number]
         others = Mul(*[f for f in rest if f not in vanishing])
         if vanishing:
-            return others * power_slope(Mul(*vanishing), base, exponent, logarithms)
+            return others * power_derivative(Mul(*vanishing), base, exponent, logarithms)
         if logarithms:
             return others * powlog(base, exponent, logarithms)
         if len(rest) < len(product.args) - 1:

@@ -74,11 +74,11 @@ class Backend(Library):
     writes_entries: ClassVar[bool] = False
     # The backends for complex numbers and for the float64 fast path, if they differ.
     for_complex: ClassVar[type[Backend] | None] = None
-    for_doubles: ClassVar[type[Backend] | None] = None
+    for_float64: ClassVar[type[Backend] | None] = None
     # The backends of kernels by the type of the numbers, if it compiles kernels.
     by_type: ClassVar[Mapping[str, type[Backend]]] = {}
     # Whether it is the one for doubles.
-    is_of_doubles: ClassVar[bool] = False
+    is_of_float64: ClassVar[bool] = False
     # How loops are written: as statements that write into arrays, by JAX's scan, or not at all.
     loops: ClassVar[str] = "written"
     # Whether helper functions factor a matrix, and compute from the factors.
@@ -285,7 +285,7 @@ class Backend(Library):
     from_spectrum = called("from_spectrum")
     correlate = called("correlate")
     share = called_along("share")
-    peak = called_along("peak")
+    max_shift = called_along("max_shift")
     logsumexp = called_along("logsumexp")
     softmax = called_along("softmax")
     log_total = called_along("log_total")

@@ -22,7 +22,7 @@ from ..ir.code import (
 from ..passes.fusion import fused
 from ..passes.inner_products import with_inner_products
 from ..runtime.shared_helpers import shared
-from ..runtime.sources import Helper, helpers, twins
+from ..runtime.sources import Helper, aliases, helpers
 from .base import Backend
 from .cupy_kernels import CHOICE, FusedKernel, kernel_of
 from .spelling import Codes, Destination, as_view, bracketed, diagonal_view, spread
@@ -45,7 +45,9 @@ class CupyBackend(Backend):
     xp = "cp"
     # Measured: a sum over the rows of a matrix of 20,000 rows of 50 takes ten times as long as one
     # of the entries of each row.
-    by_rows: ClassVar = frozenset(("sum", "extremum", "peak", "log_total", "logsumexp", "softmax"))
+    by_rows: ClassVar = frozenset(
+        ("sum", "extremum", "max_shift", "log_total", "logsumexp", "softmax")
+    )
     exponential = "matrix_exp"
     has_factors = True
     stably = ""
@@ -65,11 +67,11 @@ class CupyBackend(Backend):
             *("factored", "solved", "inverted", "log_determinant", "signed_log_determinant"),
             "determinant",
         ),
-        **twins(Helper(".cupy_helpers", "polygamma"), "polygamma", space="special"),
+        **aliases(Helper(".cupy_helpers", "polygamma"), "polygamma", space="special"),
         **helpers(
             ".cupy_helpers",
             *("matrix_exp", "last_equal", "running", "scatter", "where", "shifted_exp", "finite"),
-            *("sum_of_squares", "inner", "below_one", "log1p_with_ones", "peak", "log_total"),
+            *("sum_of_squares", "inner", "below_one", "log1p_with_ones", "max_shift", "log_total"),
             "softmax",
         ),
     }

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..ir.code import Code, call, constant, name, number_of, quote
 from ..runtime.shared_helpers import shared
-from ..runtime.sources import Helper, helpers, twins
+from ..runtime.sources import Helper, aliases, helpers
 from .base import Backend
 from .spelling import Bracket, Codes, Destination, numbers_code, spread, type_of
 
@@ -56,9 +56,9 @@ class DaskBackend(Backend):
         ),
         **shared("spectrum", "from_spectrum", spelled={"xp.iscomplexobj": "np.iscomplexobj"}),
         **helpers(".dask_helpers", "reshaped", "select"),
-        **twins(Helper(".dask_helpers", "polygamma"), *OF_ORDERS, space="special"),
-        **twins(Helper(".dask_helpers", "sici"), *WITH_TWO_VALUES, space="special"),
-        **twins(Helper(".dask_helpers", "airy"), *WITH_FOUR_VALUES, space="special"),
+        **aliases(Helper(".dask_helpers", "polygamma"), *OF_ORDERS, space="special"),
+        **aliases(Helper(".dask_helpers", "sici"), *WITH_TWO_VALUES, space="special"),
+        **aliases(Helper(".dask_helpers", "airy"), *WITH_FOUR_VALUES, space="special"),
         **helpers(
             ".dask_helpers",
             *("take", "scatter", "in_one_chunk", "solved", "of_each_matrix", "in_blocks"),

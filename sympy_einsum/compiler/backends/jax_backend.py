@@ -36,14 +36,22 @@ class JaxBackend(Backend):
     loops = "scanned"
     stably = ""
     by_rows: ClassVar = frozenset(
-        ("dot", "matmul", "sum", "extremum", "peak", "log_total", "logsumexp", "softmax")
+        ("dot", "matmul", "sum", "extremum", "max_shift", "log_total", "logsumexp", "softmax")
     )
     packages = ("jax", "jaxlib")
     # JAX reads numbers in the other order of bytes as if they were in this.
     is_wide = f"{Backend.is_wide} and {{0}}.dtype.isnative"
     support: ClassVar = {
         **shared(
-            *("cofactors", "derivative_along", "peak", "log_total", "share", "one_hot", "windows"),
+            *(
+                "cofactors",
+                "derivative_along",
+                "max_shift",
+                "log_total",
+                "share",
+                "one_hot",
+                "windows",
+            ),
             *(*RUNNING, *FOURIER, "correlate", *SPECIAL),
         ),
         **shared("last_equal", spelled={"xp.maximum.accumulate": "jax.lax.cummax"}),
@@ -51,7 +59,7 @@ class JaxBackend(Backend):
         **helpers(
             ".jax_helpers",
             *("recurrence", "running_weights", "running_mean", "product_of_transposed"),
-            *("factored", "solved", "inverted", "log_determinant", "turns", "newton_root"),
+            *("factored", "solved", "inverted", "log_determinant", "pivot_sign", "newton_root"),
             *("signed_log_determinant", "determinant", "scatter"),
         ),
     }

@@ -53,7 +53,15 @@ class Library:
 
     # Functions that the source brings along; ``xp`` in them is the library's own namespace.
     support: ClassVar[Mapping[str, Helper]] = shared(
-        *("cofactors", "derivative_along", "peak", "log_total", "logsumexp", "softmax", *RUNNING),
+        *(
+            "cofactors",
+            "derivative_along",
+            "max_shift",
+            "log_total",
+            "logsumexp",
+            "softmax",
+            *RUNNING,
+        ),
         *("share", "last_equal", "one_hot", "windows", "correlate", *FOURIER, *STABLE_FUNCTIONS),
     )
     # Further names in a function: builtins, and names of its own.

@@ -30,7 +30,7 @@ class NumbaBackend(Backend):
     loops = "compiled"
     asarray = "np.asarray"
     # A row stays in the cache.
-    by_rows: ClassVar = frozenset(("peak", "log_total", "logsumexp", "softmax"))
+    by_rows: ClassVar = frozenset(("max_shift", "log_total", "logsumexp", "softmax"))
     support: ClassVar = SUPPORT
     words: ClassVar = {
         *("compute", "converted", "kind", "max", "min", "range", "abs", "ValueError", "IndexError"),

@@ -306,7 +306,7 @@ class NumpyBackend(Backend):
         ),
         **helpers(
             ".numpy_reductions",
-            *("sums", "largest", "peak", "log_total", "logsumexp", "softmax", "share"),
+            *("sums", "largest", "max_shift", "log_total", "logsumexp", "softmax", "share"),
         ),
         **helpers(
             ".numpy_running",
@@ -319,7 +319,7 @@ class NumpyBackend(Backend):
         **helpers(".numpy_arrays", "assembled", "diagonal_in", "add_transposed", "weighted_gram"),
         **helpers(
             ".numpy_functions",
-            *("sigmoid", "sigmoid_slope", "softplus", "gamma_rise", "ndtr_gap", "ndtr_share"),
+            *("sigmoid", "sigmoid_derivative", "softplus", "gamma_rise", "ndtr_gap", "ndtr_share"),
             "log_ndtr_difference",
         ),
         "gamma_rise_by_series": Helper(".special_functions", "gamma_rise"),
@@ -347,11 +347,11 @@ UNIVERSAL = {
 }
 
 
-class NumpyOfDoubles(NumpyBackend):
+class NumpyOfFloat64(NumpyBackend):
     """Spells instructions in what takes NumPy the least time for small arrays."""
 
-    for_doubles: ClassVar = None
-    is_of_doubles = True
+    for_float64: ClassVar = None
+    is_of_float64 = True
 
     def __init__(self) -> None:
         self.numbers = NumberNames()
@@ -437,4 +437,4 @@ class NumpyOfDoubles(NumpyBackend):
         return self.written_over(function, arguments, row) if is_whole else None
 
 
-NumpyBackend.for_doubles = NumpyOfDoubles
+NumpyBackend.for_float64 = NumpyOfFloat64

@@ -21,7 +21,7 @@ from ..ir.code import (
     without_sign,
 )
 from ..runtime.shared_helpers import SPECIAL, shared
-from ..runtime.sources import Helper, helpers, twins
+from ..runtime.sources import Helper, aliases, helpers
 from .base import Backend
 from .spelling import (
     ALL_ENTRIES,
@@ -81,11 +81,11 @@ class TorchBackend(Backend):
     }
     support: ClassVar = {
         **helpers(".torch_helpers", "promoted", "together", "floating_type"),
-        **twins(Helper(".torch_helpers", "maximum"), *PAIRS, space="torch"),
-        **twins(Helper(".torch_helpers", "logaddexp"), *FLOATING_PAIRS, space="torch"),
+        **aliases(Helper(".torch_helpers", "maximum"), *PAIRS, space="torch"),
+        **aliases(Helper(".torch_helpers", "logaddexp"), *FLOATING_PAIRS, space="torch"),
         **helpers(
             ".torch_helpers",
-            *("einsum", "solve", "factored", "solved", "inverted", "log_determinant", "turns"),
+            *("einsum", "solve", "factored", "solved", "inverted", "log_determinant", "pivot_sign"),
             *("signed_log_determinant", "determinant"),
         ),
         **shared("newton_root", spelled={"xp.linalg.solve": "solve"}),
@@ -101,7 +101,15 @@ class TorchBackend(Backend):
         ),
         **helpers(
             ".torch_helpers",
-            *("peak", "twins", "mirrored", "running_weights", "windows", "correlate", "convolve"),
+            *(
+                "max_shift",
+                "one_sided_weights",
+                "mirrored",
+                "running_weights",
+                "windows",
+                "correlate",
+                "convolve",
+            ),
             *("lagged_cumsum", "share", "scatter", "one_hot", "softmax"),
         ),
     }

@@ -123,13 +123,13 @@ def _bounds_of_steps(node: Scan) -> dict[Expr, str]:
     found: dict[Expr, str] = {}
     problem = "at a step of a loop positions lie outside of their axis"
     for bound in position_bounds(loop.outputs, {loop.index}):
-        slope = bound.diff(loop.index)
-        steps = [] if slope.is_negative else [first]
-        if not slope.is_nonnegative:
+        difference = bound.diff(loop.index)
+        steps = [] if difference.is_negative else [first]
+        if not difference.is_nonnegative:
             steps.append(last)
-        curvature = slope.diff(loop.index)
+        curvature = difference.diff(loop.index)
         if not (curvature.is_nonpositive or curvature.has(loop.index)):
-            vertex = floor(-slope.xreplace({loop.index: S.Zero}) / curvature)
+            vertex = floor(-difference.xreplace({loop.index: S.Zero}) / curvature)
             steps += [Min(Max(own, first), last) for own in (vertex, vertex + 1)]
         for own in steps:
             found.setdefault(bound.xreplace({loop.index: own}), problem)

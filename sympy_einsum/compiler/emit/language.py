@@ -46,7 +46,7 @@ HELPERS: dict[str, str] = {
         own: own
         for own in (
             *("maximum", "minimum", "heaviside", "sign", "logaddexp", "nan_to_num", "sinc"),
-            *("sigmoid", "sigmoid_slope", "softplus", "ndtr", "xlogy", "xlog1py", "entr"),
+            *("sigmoid", "sigmoid_derivative", "softplus", "ndtr", "xlogy", "xlog1py", "entr"),
             *("rel_entr", "loggamma", "betaln", "exprel", "sinhc", "tanhc"),
         )
     },

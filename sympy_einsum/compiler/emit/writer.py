@@ -93,7 +93,7 @@ class Writer:
         # For loops that stand above the function, the variables of this one that they use.
         self._outer: dict[int, list[str]] = {}
         # The values known to be float64, for the backend that makes use of it.
-        self._doubles = doubles(plan.instructions) if backend.is_of_doubles else ()
+        self._doubles = doubles(plan.instructions) if backend.is_of_float64 else ()
         # Scalar code is lowered once, with places for its operands.
         selected = lru_cache(None)(self._scalar)
         self._bodies = {
@@ -135,7 +135,7 @@ class Writer:
                 place = Destination(
                     target, brackets, subscripts, width, _reaches_end(slices, shape)
                 )
-                if self._are_doubles(inputs):
+                if self._are_float64(inputs):
                     value = self._own_number(inputs[1]) or value
                 if self._writes_entry(number):
                     entry = subscript(value, [constant(0)] * order)
@@ -225,9 +225,9 @@ class Writer:
             return LENGTH
         if not shape:
             return NUMBER if op in ("argument", "scalar") else OTHER
-        return FLOAT64 if self._are_doubles([number]) else OTHER
+        return FLOAT64 if self._are_float64([number]) else OTHER
 
-    def _are_doubles(self, inputs: Sequence[int]) -> bool:
+    def _are_float64(self, inputs: Sequence[int]) -> bool:
         """Tell whether some values are known to be of double precision."""
         return bool(self._doubles) and all(self._doubles[k] for k in inputs)
 
@@ -285,7 +285,7 @@ class Writer:
             [self._size(part) for part in param] if _is_shape(param) else self._param(param)
             for param in params
         )
-        if op in ("add", "multiply") and self._are_doubles(inputs):
+        if op in ("add", "multiply") and self._are_float64(inputs):
             operands = self._with_numbers(operands, inputs)
         if place is not None and op != "writable":
             return over, self.backend.in_place(op, operands, place, *params)
@@ -363,7 +363,7 @@ class Writer:
             if part == number or part in self._inside:
                 parts += self.plan.instructions[part].inputs
         shapes = {self.plan.instructions[part].shape for part in parts}
-        return bool(shape) and shapes <= {shape, ()} and self._are_doubles(parts)
+        return bool(shape) and shapes <= {shape, ()} and self._are_float64(parts)
 
     def _with_numbers(self, operands: Sequence[Code], inputs: Sequence[int]) -> list[Code]:
         """Return the operands, of which numbers among arrays are such as the backend has."""
@@ -413,7 +413,7 @@ class Writer:
     def _type(self, inputs: Sequence[int]) -> Code:
         """Return the type of an array that values are written to: that of the arrays among them, or
         else of the arguments."""
-        if self._are_doubles(inputs):
+        if self._are_float64(inputs):
             return self.backend.common_type((), ())
         arrays, scalars = [], []
         for k in deciding_type(inputs, self.type_sources):

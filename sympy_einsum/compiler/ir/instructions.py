@@ -383,7 +383,7 @@ OPS: Mapping[str, Op] = {
         flops=None,
         inline=Inline.ANYWHERE,
     ),
-    "peak": plain(
+    "max_shift": plain(
         "the largest entries over axes or all, finite, the axes kept", with_axes, ("axes",)
     ),
     "logsumexp": plain("log Σ exp over axes or all", without_axes, ("axes",)),

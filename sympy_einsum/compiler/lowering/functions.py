@@ -119,15 +119,15 @@ class _Exponentials:
         self.is_whole = len(node.axes) == operand.order
         self.axes = None if self.is_whole else node.axes
         x = builder.value(operand)
-        self.peak = builder.emit("peak", x, params=(self.axes,))
-        self.shifted = builder.emit("add", x, self.peak, params=((1, -1),))
+        self.max_shift = builder.emit("max_shift", x, params=(self.axes,))
+        self.shifted = builder.emit("add", x, self.max_shift, params=((1, -1),))
         self.weights = builder.emit("elementwise", self.shifted, params=(EXP,))
 
     def total(self) -> int:
         """Emit log Σ exp(x)."""
         total = self._log_total()
-        peak = self.builder.emit("index", self.peak, params=(self._entries("0"),))
-        return self.builder.emit("add", total, peak, params=((1, 1),))
+        max_shift = self.builder.emit("index", self.max_shift, params=(self._entries("0"),))
+        return self.builder.emit("add", total, max_shift, params=((1, 1),))
 
     def share(self) -> int:
         """Emit exp(x) / Σ exp(x)."""

@@ -91,7 +91,7 @@ def _with_part(
         return [_weighted_gram(pairs.builder, part)]
     if isinstance(part, SymmetricProduct):
         one = multiply_all(pairs.builder, part.half, part.kept, pairs.lengths)
-        whole = pairs.product(Factor(one, part.kept), Factor(one, part.images), part.product)
+        whole = pairs.product(Factor(one, part.kept), Factor(one, part.partners), part.product)
         return [whole, *part.rest]
     parts = tuple([Factor(f.value, f.labels, f.solves) for f in part.pair])
     product = pairs.product(*part.pair, part.labels)

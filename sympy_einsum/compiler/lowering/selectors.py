@@ -288,8 +288,8 @@ def _diagonals_apart(one: tuple[Axis, Axis], other: tuple[Axis, Axis]) -> bool:
     first, second = [[_line(axis.part) for axis in axes] for axes in (one, other)]
     if [step for _, step in first] != [step for _, step in second]:
         return False
-    (start, step), (across, slope) = first
-    distance = slope * (start - second[0][0]) - step * (across - second[1][0])
+    (start, step), (across, stride) = first
+    distance = stride * (start - second[0][0]) - step * (across - second[1][0])
     return bool(distance.is_number and distance.is_nonzero)
 
 

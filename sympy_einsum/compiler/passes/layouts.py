@@ -215,7 +215,7 @@ class _Rewriter:
         over = step.params[AXES[step.op]]
         kept = [axis for axis in order if over is not None and axis not in over]
         left = sorted(kept)
-        result = order if step.op == "peak" else tuple([left.index(axis) for axis in kept])
+        result = order if step.op == "max_shift" else tuple([left.index(axis) for axis in kept])
         inputs = [self.seen[first].value, *[self._aligned(k, result) for k in others]]
         self._found(self._add(step.op, inputs, _with_axes(step, order)), result)
 

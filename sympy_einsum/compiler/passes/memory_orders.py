@@ -42,7 +42,7 @@ def traverses_entrywise(step: Instruction) -> bool:
 
 
 # The place of the axes among the parameters of what works on some.
-AXES = dict.fromkeys(["sum", "peak", "logsumexp", "log_total", "softmax", "share"], 0)
+AXES = dict.fromkeys(["sum", "max_shift", "logsumexp", "log_total", "softmax", "share"], 0)
 AXES["extremum"] = 1
 # Products of matrices, which can be computed transposed.
 PRODUCTS = ("dot", "matmul")

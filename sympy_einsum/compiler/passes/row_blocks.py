@@ -19,7 +19,7 @@ from .memory_orders import AXES, traverses_entrywise
 # Sums over rows: those of the parts of the rows can be added.
 SUMS = ("sum", "dot", "vdot", "einsum")
 # Instructions that compute rows from rows, besides entrywise ones.
-REDUCTIONS = ("peak", "logsumexp", "log_total", "extremum")
+REDUCTIONS = ("max_shift", "logsumexp", "log_total", "extremum")
 ROWWISE = (*SUMS, *REDUCTIONS, "transpose", "index", "slice", "matmul")
 
 

@@ -67,7 +67,7 @@ def derivative_along(function, X, *directions):
     return function(M)[..., :n, M.shape[-1] - n :]
 
 
-def peak(x, axis=None):
+def max_shift(x, axis=None):
     """Return the largest entries, 0 where those are infinite."""
     if not x.size:
         return xp.exp(x).sum(axis=axis, keepdims=True)
@@ -180,7 +180,7 @@ def spectrum(x, length, count, weighted):
         )
     function = xp.fft.rfft if count <= length // 2 + 1 else xp.fft.fft
     z = function(x, length)[..., :count]
-    z = z * twins(z, length, 2) if weighted else z
+    z = z * one_sided_weights(z, length, 2) if weighted else z
     return xp.stack([z.real, z.imag], -1)
 
 
@@ -193,11 +193,11 @@ def from_spectrum(x, y, length, count, weighted):
     z = x + 1j * y
     if z.shape[-1] > length // 2 + 1:
         return xp.fft.ifft(z, length, norm="forward").real[..., :count]
-    z = z if weighted else z * twins(z, length, 0.5)
+    z = z if weighted else z * one_sided_weights(z, length, 0.5)
     return xp.fft.irfft(z, length, norm="forward")[..., :count]
 
 
-def twins(z, length, factor):
+def one_sided_weights(z, length, factor):
     """Return a factor for the frequencies of real numbers that stand for their conjugates too."""
     k = xp.arange(z.shape[-1])
     alone = (k == 0) | (2 * k == length)

@@ -275,8 +275,8 @@ static inline double sigmoid(double z)
     return 1 / (1 + exp_of(-z));
 }
 
-/// sigmoid_slope: exp_of
-static inline double sigmoid_slope(double z)
+/// sigmoid_derivative: exp_of
+static inline double sigmoid_derivative(double z)
 {
     double t = exp_of(-fabs(z));
     return t / ((1 + t) * (1 + t));

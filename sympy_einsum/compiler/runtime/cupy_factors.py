@@ -55,8 +55,8 @@ def signed_log_determinant(factors):
     factor, exchanged = factors
     sign = cp.ones((), factor.dtype)
     if exchanged is not None:
-        turns = (exchanged != cp.arange(len(factor))).sum()
-        sign = (1 - 2 * (turns % 2)) * cp.sign(factor.diagonal()).prod()
+        exchanges = (exchanged != cp.arange(len(factor))).sum()
+        sign = (1 - 2 * (exchanges % 2)) * cp.sign(factor.diagonal()).prod()
     return sign, log_determinant(factors)
 
 
@@ -66,5 +66,5 @@ def determinant(factors):
     total = factor.diagonal().prod()
     if exchanged is None:
         return total**2
-    turns = (exchanged != cp.arange(len(factor))).sum()
-    return (1 - 2 * (turns % 2)) * total
+    exchanges = (exchanged != cp.arange(len(factor))).sum()
+    return (1 - 2 * (exchanges % 2)) * total

@@ -86,7 +86,7 @@ def log1p_with_ones(rest, total):
     return cp.log1p(rest + (cp.rint(total - rest) - 1))
 
 
-def peak(x, axis=None):
+def max_shift(x, axis=None):
     """Return the largest entries, 0 where those are infinite."""
     if not x.size:
         return cp.exp(x).sum(axis=axis, keepdims=True)

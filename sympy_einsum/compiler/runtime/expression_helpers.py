@@ -137,7 +137,7 @@ def one_hot(positions, length, dtype):
     return ((np.asarray(positions) % length)[..., None] == np.arange(length)) * 1.0
 
 
-def peak(x, axis=None):
+def max_shift(x, axis=None):
     """Return the largest entries, 0 where those are infinite."""
     return np.nan_to_num(x.max(axis=axis, keepdims=True, initial=-np.inf), posinf=0, neginf=0)
 
@@ -159,7 +159,7 @@ def softmax(x, axis=None):
     )
 
 
-def _twins(count, length):
+def _one_sided_weights(count, length):
     """Return 2 for the frequencies that stand for their conjugates too, 1 for the others."""
     return np.where(2 * np.arange(count) % length == 0, 1, 2)
 
@@ -168,7 +168,7 @@ def spectrum(x, length, count, weighted):
     """Return the first frequencies of the last axis, padded with zeros, as real and imaginary
     parts; those that stand for their conjugates too may count twice."""
     return (
-        spectrum(x, length, count, False) * _twins(count, length)[:, None]
+        spectrum(x, length, count, False) * _one_sided_weights(count, length)[:, None]
         if weighted
         else (lambda _z: np.stack([_z.real, _z.imag], -1))(np.fft.fft(x, length)[..., :count])
     )
@@ -177,7 +177,7 @@ def spectrum(x, length, count, weighted):
 def from_spectrum(x, y, length, count, weighted):
     """Return the first real parts of the unnormalised inverse transform of frequencies x + iy."""
     return np.fft.ifft(
-        (x + 1j * y) * _twins(x.shape[-1], length) if weighted else x + 1j * y,
+        (x + 1j * y) * _one_sided_weights(x.shape[-1], length) if weighted else x + 1j * y,
         length,
         norm="forward",
     ).real[..., :count]

@@ -258,12 +258,12 @@ elemental real(c_double) function sigmoid(z)
     sigmoid = 1 / (1 + exp_of(-z))
 end function
 
-/// sigmoid_slope: exp_of
-elemental real(c_double) function sigmoid_slope(z)
+/// sigmoid_derivative: exp_of
+elemental real(c_double) function sigmoid_derivative(z)
     real(c_double), intent(in) :: z
     real(c_double) :: t
     t = exp_of(-abs(z))
-    sigmoid_slope = t / ((1 + t) * (1 + t))
+    sigmoid_derivative = t / ((1 + t) * (1 + t))
 end function
 
 /// softplus: exp_of log1p_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from .array_helpers import peak
+from .array_helpers import max_shift
 
 
 def recurrence(x, b, backwards):
@@ -26,10 +26,10 @@ def running_weights(x):
     """Return x and log(cumsum(exp(x))) along the last axis without overflow; exp(x - top) and its
     running sum, and whether these vanish nowhere."""
     x = x + 0.0
-    first = jnp.exp(x[..., :1] - peak(x, axis=-1))
+    first = jnp.exp(x[..., :1] - max_shift(x, axis=-1))
     is_plain = (first > jnp.finfo(x.dtype).tiny ** 0.8).all()
     safe = jnp.where(is_plain, x, 0)
-    top = peak(safe, axis=-1)
+    top = max_shift(safe, axis=-1)
     weights = jnp.exp(safe - top)
     total = weights.cumsum(-1)
 
@@ -93,7 +93,7 @@ def log_determinant(factors):
     return 2 * sizes if factors[1] is None else sizes
 
 
-def turns(exchanged):
+def pivot_sign(exchanged):
     """Return the sign of an exchange of rows."""
     return 1 - 2 * ((exchanged != jnp.arange(len(exchanged))).sum() % 2)
 
@@ -101,14 +101,14 @@ def turns(exchanged):
 def signed_log_determinant(factors):
     """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
     sign = jnp.sign(factors[0].diagonal()).prod()
-    sign = sign**2 if factors[1] is None else sign * turns(factors[1])
+    sign = sign**2 if factors[1] is None else sign * pivot_sign(factors[1])
     return sign, log_determinant(factors)
 
 
 def determinant(factors):
     """Return the determinant of a matrix that is factored."""
     product = factors[0].diagonal().prod()
-    return product**2 if factors[1] is None else product * turns(factors[1])
+    return product**2 if factors[1] is None else product * pivot_sign(factors[1])
 
 
 def scatter(values, lengths, *positions):

@@ -75,8 +75,8 @@ nan_to_num(x) = isnan(x) ? 0.0 : clamp(x, -floatmax(Float64), floatmax(Float64))
 /// sigmoid
 sigmoid(z) = 1 / (1 + exp(-z))
 
-/// sigmoid_slope
-function sigmoid_slope(z)
+/// sigmoid_derivative
+function sigmoid_derivative(z)
     t = exp(-abs(z))
     return t / ((1 + t) * (1 + t))
 end

@@ -43,7 +43,7 @@ SUPPORT: dict[str, Helper] = {
     **helpers(
         ".numba_numbers",
         *("maximum", "minimum", "fmax", "fmin", "where", "finite", "heaviside", "sign"),
-        *("logaddexp", "nan_to_num", "sinc", "sigmoid", "sigmoid_slope", "softplus", "ndtr"),
+        *("logaddexp", "nan_to_num", "sinc", "sigmoid", "sigmoid_derivative", "softplus", "ndtr"),
         *("xlogy", "xlog1py", "entr", "rel_entr", "loggamma", "position"),
     ),
     **helpers(".numba_types", "is_real"),

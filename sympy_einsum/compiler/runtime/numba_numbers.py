@@ -83,7 +83,7 @@ def sigmoid(z):
 
 
 @inlined
-def sigmoid_slope(z):
+def sigmoid_derivative(z):
     """Return sigmoid(z) * sigmoid(-z)."""
     t = exp(-abs(z))
     return t / (1 + t) ** 2

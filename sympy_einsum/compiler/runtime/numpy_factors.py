@@ -211,8 +211,8 @@ def signed_log_determinant(factors):
     factor, exchanged, singular, _ = factors
     sign = factor.dtype.type(1)
     if exchanged is not None:
-        turns = np.count_nonzero(exchanged != np.arange(len(factor)))
-        sign = (-1) ** turns * np.sign(factor.diagonal()).prod()
+        exchanges = np.count_nonzero(exchanged != np.arange(len(factor)))
+        sign = (-1) ** exchanges * np.sign(factor.diagonal()).prod()
     return sign, log_determinant((factor, exchanged, singular, False))
 
 
@@ -222,5 +222,5 @@ def determinant(factors):
     diagonal = factor.diagonal()
     if exchanged is None:
         return diagonal.prod() ** 2
-    turns = np.count_nonzero(exchanged != np.arange(len(diagonal)))
-    return (-1) ** turns * diagonal.prod()
+    exchanges = np.count_nonzero(exchanged != np.arange(len(diagonal)))
+    return (-1) ** exchanges * diagonal.prod()

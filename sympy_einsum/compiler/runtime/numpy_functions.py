@@ -20,7 +20,7 @@ def sigmoid(z):
         return 1 / (1 + np.exp(-z))
 
 
-def sigmoid_slope(z):
+def sigmoid_derivative(z):
     """Return sigmoid(z) * sigmoid(-z)."""
     t = np.exp(-np.abs(z))
     return t / (1 + t) ** 2

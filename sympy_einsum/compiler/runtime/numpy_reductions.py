@@ -20,7 +20,7 @@ def largest(x, axis=None):
     return np.maximum.reduce(x, axis, None, None, True, -np.inf)
 
 
-def peak(x, axis=None):
+def max_shift(x, axis=None):
     """Return the largest entries, 0 where those are infinite."""
     x = x if x.dtype.kind in "fc" else x.astype(float)
     top = largest(x, axis)

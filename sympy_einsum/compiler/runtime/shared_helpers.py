@@ -18,7 +18,7 @@ SPECIAL = (
     *("beta", "binom", "zeta", "kve", "kv", "k0e", "k1e"),
 )
 # Fourier transforms, and functions that run along an axis.
-FOURIER = ("spectrum", "from_spectrum", "twins")
+FOURIER = ("spectrum", "from_spectrum", "one_sided_weights")
 RUNNING = (
     *("lagged_cumsum", "mirrored", "running_products", "recurrence", "running_weights"),
     *("logcumsumexp", "running_mean"),

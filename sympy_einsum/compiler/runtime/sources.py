@@ -112,7 +112,7 @@ def helpers(
     return {name: Helper(module, name, spelled or {}) for name in names}
 
 
-def twins(helper: Helper, *names: str, space: str) -> dict[str, Helper]:
+def aliases(helper: Helper, *names: str, space: str) -> dict[str, Helper]:
     """Return helpers like one that calls the function of its own name in a namespace: with other
     names."""
     own = f"{space}.{helper.origin}"

@@ -283,13 +283,13 @@ def kve(order, x):
     near, far = x < 1e-8, x > 1e15
     z = xp.where(near | far, 1.0, x)
     size = xp.abs(0.0 * z + order)
-    # From the integrand's peak to where it is exp(-40) of that, on both sides; not below 0.
+    # From the integrand's maximum to where it is exp(-40) of that, on both sides; not below 0.
     large = xp.where(size > 120, size, 120.0)
     below = xp.where(size > 120, xp.sqrt(120 / large), 40 / xp.where(size > 1, size, 1.0) + 1)
     below = xp.where(size > 1, below, xp.inf)
-    peak, width = xp.arcsinh(size / z), xp.arccosh(1 + 40 / xp.sqrt(z * z + size * size))
-    start = xp.where(below < peak, peak - below, 0.0)
-    step = (peak + width - start) / 128
+    maximum, width = xp.arcsinh(size / z), xp.arccosh(1 + 40 / xp.sqrt(z * z + size * size))
+    start = xp.where(below < maximum, maximum - below, 0.0)
+    step = (maximum + width - start) / 128
     ends = 0.5 * step * (kernel(size, z, start) + kernel(size, z, start + 128 * step))
     points = start[..., None] + step[..., None] * xp.arange(1, 128)
     inner = kernel(size[..., None], z[..., None], points).sum(-1)
@@ -300,8 +300,8 @@ def kve(order, x):
     up, down = special.gammaln(1 + small), special.gammaln(1 - small)
     rate = xp.where(small == 0, 1.0, small)
     series = -0.5772156649015329 - 0.4006856343865314 * small * small
-    slope = xp.where(small < 1e-4, series, (up - down) / 2 / rate) + logarithm
-    both = xp.exp((up + down) / 2) * xp.where(small == 0, slope, xp.sinh(rate * slope) / rate)
+    quotient = xp.where(small < 1e-4, series, (up - down) / 2 / rate) + logarithm
+    both = xp.exp((up + down) / 2) * xp.where(small == 0, quotient, xp.sinh(rate * quotient) / rate)
     whole = xp.where(size < 1, 1.0, size)
     pole = xp.exp(special.gammaln(whole) + whole * logarithm) / 2
     return xp.where(near, (1 + x) * xp.where(size < 1, both, pole), value)

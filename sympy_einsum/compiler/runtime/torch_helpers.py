@@ -93,7 +93,7 @@ def log_determinant(factors):
     return 2 * total if exchanged is None else total
 
 
-def turns(exchanged):
+def pivot_sign(exchanged):
     """Return the sign of an exchange of rows, which are counted from 1."""
     rows = torch.arange(1, len(exchanged) + 1, device=exchanged.device)
     return 1 - 2 * ((exchanged != rows).sum() % 2)
@@ -103,7 +103,7 @@ def signed_log_determinant(factors):
     """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
     factor, exchanged = factors
     sign = torch.sgn(factor.diagonal()).prod()
-    sign = sign**2 if exchanged is None else sign * turns(exchanged)
+    sign = sign**2 if exchanged is None else sign * pivot_sign(exchanged)
     return sign, log_determinant(factors)
 
 
@@ -111,7 +111,7 @@ def determinant(factors):
     """Return the determinant of a matrix that is factored."""
     factor, exchanged = factors
     total = factor.diagonal().prod()
-    return total**2 if exchanged is None else total * turns(exchanged)
+    return total**2 if exchanged is None else total * pivot_sign(exchanged)
 
 
 def betaln(a, b):
@@ -176,7 +176,7 @@ def select(conditions, values, dtype):
     return chosen
 
 
-def peak(x, axis=()):
+def max_shift(x, axis=()):
     """Return the largest entries, 0 where those are infinite."""
     if not x.numel():
         return torch.exp(x).sum(axis, keepdim=True)
@@ -184,7 +184,7 @@ def peak(x, axis=()):
     return torch.where(torch.isfinite(top), top, 0)
 
 
-def twins(z, length, factor):
+def one_sided_weights(z, length, factor):
     """Return a factor for the frequencies of real numbers that stand for their conjugates too."""
     found = torch.full_like(z.real, factor)
     found[..., 0] = 1

@@ -27,7 +27,7 @@ class InSemiring(Backend):
     passes: ClassVar = ()
     overwrites = False
     in_blocks = False
-    for_doubles: ClassVar = None
+    for_float64: ClassVar = None
 
     def opening(self, used: Collection[str], tensors: Sequence[str]) -> list[ast.stmt]:
         """Convert arrays to such of elements; ``dtype`` holds the elements of all."""

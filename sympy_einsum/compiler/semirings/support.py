@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...core import tuning
 from ..backends import Backend
-from ..runtime.sources import Helper, helpers, twins
+from ..runtime.sources import Helper, aliases, helpers
 from .algebras import Semiring
 
 _SHARED = helpers(
@@ -29,7 +29,7 @@ _OF_TORCH = {
         *("total", "natural", "entries", "floating", "whole_numbers", "log_of_natural"),
         *("elements", "number", "chosen", "rows_at", "product_of_truth_values"),
     ),
-    **twins(Helper(".torch_semirings", "logical_or"), "logical_or", "logical_and", space="torch"),
+    **aliases(Helper(".torch_semirings", "logical_or"), "logical_or", "logical_and", space="torch"),
 }
 
 

@@ -421,8 +421,8 @@ def power_quotient(product: Expr) -> Expr | None:
             number, argument = exponent.as_coeff_Mul()
             is_power = grown.is_positive and argument.free_symbols and argument in powers
             if is_power and powers[argument] == S.NegativeOne and grown is not S.Exp1:
-                slope = number * log(grown) * exprel(exponent * log(grown))
-                return product / base * argument * -other * slope
+                growth = number * log(grown) * exprel(exponent * log(grown))
+                return product / base * argument * -other * growth
     return None
 
 

@@ -156,15 +156,15 @@ DIFFERENCES = Rule(
 )
 
 
-def _slope(case: str, apply: Callable[..., Operand | None]) -> Rule:
+def _in_derivatives(case: str, apply: Callable[..., Operand | None]) -> Rule:
     """Build a rule that names what a derivative needs before it is taken."""
     use = partial(apply, use=Use.DIFFERENTIATING)
     return Rule("derivative form", case, use, any_of(*DERIVATIVE_FORMS))
 
 
-FACTORS = _slope("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", pairs.pair_of_factors)
-NAME = _slope("1/(exp(x) - 1) = bose(x)", functions.stable_function)
-QUOTIENT = _slope("sin(x)/x = sinc(x)", functions.stable_function)
+FACTORS = _in_derivatives("y*exp(x)/(exp(x) - 1) = -y*bose(-x)", pairs.pair_of_factors)
+NAME = _in_derivatives("1/(exp(x) - 1) = bose(x)", functions.stable_function)
+QUOTIENT = _in_derivatives("sin(x)/x = sinc(x)", functions.stable_function)
 BESSEL = Rule(
     "derivative form",
     "x**2*besselk(2, x)*y = y*powbesselk(2, x)",
@@ -172,13 +172,13 @@ BESSEL = Rule(
     any_of(besselk),
     wrong="x**2*besselk(1, x) = powbesselk(2, x)",
 )
-TERMS = _slope(
+TERMS = _in_derivatives(
     "gammaln(x + y) - gammaln(x) + S @ x + A @ y = gamma_rise(-1, x, y) + S @ x + A @ y",
     pairs.pair_of_terms,
 )
-SCALAR = _slope("1/(exp(x @ y) - 1) = bose(x @ y)", functions.stable_scalar)
+SCALAR = _in_derivatives("1/(exp(x @ y) - 1) = bose(x @ y)", functions.stable_scalar)
 POWERS = Rule(
-    "slope",
+    "derivative form",
     "(sqrt(1 + x) - 1)/x = elementwise(lambda u: 1/(sqrt(1 + u) + 1), x)",
     functions.quotient_of_difference,
     any_of(Pow),

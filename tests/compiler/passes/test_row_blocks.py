@@ -72,7 +72,7 @@ class FewRows(Helper):
 
 @pytest.fixture
 def few_rows(monkeypatch):
-    for backend in (BACKENDS["numpy"], BACKENDS["numpy"].for_doubles):
+    for backend in (BACKENDS["numpy"], BACKENDS["numpy"].for_float64):
         by_rows = backend.support["by_rows"]
         few = FewRows(by_rows.module, by_rows.origin, by_rows.spelled)
         monkeypatch.setattr(backend, "support", {**backend.support, "by_rows": few})

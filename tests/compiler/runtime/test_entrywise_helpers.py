@@ -93,7 +93,7 @@ def test_functions_of_two_numbers(name, function):
         ("numba_numbers.ndtr", special.ndtr),
         ("numba_numbers.entr", special.entr),
         ("numba_numbers.softplus", lambda x: np.logaddexp(0, x)),
-        ("numba_numbers.sigmoid_slope", lambda x: special.expit(x) * special.expit(-x)),
+        ("numba_numbers.sigmoid_derivative", lambda x: special.expit(x) * special.expit(-x)),
     ],
 )
 def test_functions_of_a_number(name, function):
@@ -120,7 +120,7 @@ def test_numbers_by_conditions():
     [
         ("numpy_functions.sigmoid", special.expit),
         ("numpy_functions.softplus", lambda x: np.logaddexp(0, x)),
-        ("numpy_functions.sigmoid_slope", lambda x: special.expit(x) * special.expit(-x)),
+        ("numpy_functions.sigmoid_derivative", lambda x: special.expit(x) * special.expit(-x)),
     ],
 )
 def test_functions_of_few_and_many_entries(name, function, count):

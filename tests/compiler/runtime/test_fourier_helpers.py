@@ -67,7 +67,7 @@ def test_inverse_transforms(n, length):
 def test_factors_of_frequencies_that_stand_for_two(length):
     z = np.zeros((2, length // 2 + 1), complex)
     expected = weights(length // 2 + 1, length, True, 0.5)
-    for name in ("array_helpers.twins", "torch_helpers.twins"):
+    for name in ("array_helpers.one_sided_weights", "torch_helpers.one_sided_weights"):
         found = helper(name)(z, length, 0.5)
         assert_array_equal(np.broadcast_to(found, z.shape), np.broadcast_to(expected, z.shape))
 

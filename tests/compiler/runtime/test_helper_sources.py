@@ -12,7 +12,7 @@ from runtime_helpers import defined, raw
 from sympy_einsum.compiler.runtime.language_helpers import helper_parts, needed_parts
 from sympy_einsum.compiler.runtime.numba_helpers import OfNumbers, of_type
 from sympy_einsum.compiler.runtime.shared_helpers import shared
-from sympy_einsum.compiler.runtime.sources import Helper, helpers, twins
+from sympy_einsum.compiler.runtime.sources import Helper, aliases, helpers
 
 
 def in_jax(name):
@@ -72,8 +72,8 @@ def test_a_helper_returns_another_expression():
     assert names == {"jnp", "xp"}
 
 
-def test_twins_call_the_function_of_their_name():
-    found = twins(Helper(".torch_helpers", "maximum"), "fmin", "hypot", space="torch")
+def test_aliases_call_the_function_of_their_name():
+    found = aliases(Helper(".torch_helpers", "maximum"), "fmin", "hypot", space="torch")
     texts = {name: own.written(name, lambda name: None).text for name, own in found.items()}
     assert "def hypot(a, b):" in texts["hypot"]
     assert "return torch.fmin(*together(a, b))" in texts["fmin"]

@@ -118,7 +118,7 @@ def test_factors_of_torch(n, is_definite):
     Z = matrix(4, complex)
     factors = helper("torch_helpers.factored")(Z)
     check_factors(names, factors, Z, matrix(4))
-    assert helper("torch_helpers.turns")(np.array([2, 2, 3])) == -1
+    assert helper("torch_helpers.pivot_sign")(np.array([2, 2, 3])) == -1
     whole = helper("torch_helpers.factored")(np.array([[2, 0], [0, 4]]))
     assert_allclose(helper(names[1])(whole), [[0.5, 0], [0, 0.25]])
 
@@ -207,7 +207,7 @@ def test_signs_of_exchanges():
             exchanged.append(rest.index(k))
             rest[k], rest[exchanged[k]] = rest[exchanged[k]], rest[k]
         sign = np.linalg.det(np.eye(3)[list(order)])
-        assert_allclose(helper("jax_helpers.turns")(np.array(exchanged)), sign)
+        assert_allclose(helper("jax_helpers.pivot_sign")(np.array(exchanged)), sign)
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (40, 40), (2, 1)])

@@ -50,7 +50,7 @@ def _reshaped(kernel: Statements, number: int, *shape: Code) -> Code:
     return quote("{0}.reshape({1})", kernel.whole(number), shape)
 
 
-def threefold(kernel: Statements, number: int, axis: int) -> Code:
+def around_axis(kernel: Statements, number: int, axis: int) -> Code:
     """Return a value reshaped to three axes: those before an axis, it, those after."""
     shape = kernel.shape_of(number)
     axis %= len(shape)
@@ -67,20 +67,20 @@ def _like(kernel: Statements, number: int, code: Code) -> Code:
 
 def _cumsum(kernel: Statements, number: int) -> Code:
     _, inputs, (axis, backwards), _ = kernel.step(number)
-    code = call("cumsum", threefold(kernel, inputs[0], axis), backwards)
+    code = call("cumsum", around_axis(kernel, inputs[0], axis), backwards)
     return _like(kernel, number, code)
 
 
 def _lagged_cumsum(kernel: Statements, number: int) -> Code:
     _, inputs, (axis, backwards, *lengths), _ = kernel.step(number)
-    array = threefold(kernel, inputs[0], axis)
+    array = around_axis(kernel, inputs[0], axis)
     sizes = map(kernel.size, lengths)
     return _like(kernel, number, call("lagged_cumsum", array, backwards, *sizes))
 
 
 def _picked(kernel: Statements, number: int) -> Code:
     _, inputs, (function, axis), _ = kernel.step(number)
-    return _like(kernel, number, call(function, threefold(kernel, inputs[0], axis)))
+    return _like(kernel, number, call(function, around_axis(kernel, inputs[0], axis)))
 
 
 def _rows(kernel: Statements, number: int) -> Code:

@@ -81,15 +81,15 @@ def _add_transposed(new: _Decomposition, inputs: Inputs) -> int:
     return new.emit("add", *inputs, transposed, params=((1, 1),))
 
 
-def _peak(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
-    top = new.emit("extremum", *inputs, params=("peak", axes))
+def _max_shift(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
+    top = new.emit("extremum", *inputs, params=("max_shift", axes))
     return new.kept(top, axes, new.order(inputs[0]))
 
 
 def _weights(new: _Decomposition, inputs: Inputs, axes: Axes) -> tuple[int, int]:
-    """Emit exp(x - peak) and the peak."""
-    peak = _peak(new, inputs, axes)
-    return new.apply(exp(slot(0) - slot(1)), *inputs, peak), peak
+    """Emit exp(x - max_shift) and the max_shift."""
+    max_shift = _max_shift(new, inputs, axes)
+    return new.apply(exp(slot(0) - slot(1)), *inputs, max_shift), max_shift
 
 
 def _softmax(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
@@ -98,11 +98,11 @@ def _softmax(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
 
 
 def _logsumexp(new: _Decomposition, inputs: Inputs, axes: Axes) -> int:
-    weights, peak = _weights(new, inputs, axes)
+    weights, max_shift = _weights(new, inputs, axes)
     total = new.emit("sum", weights, params=(axes,))
     order = new.order(inputs[0])
     entries = tuple("0" if axes is None or k in axes else ":" for k in range(order))
-    top = new.emit("index", peak, params=(entries,)) if order else peak
+    top = new.emit("index", max_shift, params=(entries,)) if order else max_shift
     return new.apply(log(slot(0)) + slot(1), total, top)
 
 
@@ -205,7 +205,7 @@ RULES: dict[str, Callable[..., int | None]] = {
     **dict.fromkeys(["recurrence", "running_mean"], _stretched),
     "weighted_gram": _weighted_gram,
     "add_transposed": _add_transposed,
-    "peak": _peak,
+    "max_shift": _max_shift,
     "softmax": _softmax,
     "logsumexp": _logsumexp,
     "log_total": _log_total,

@@ -45,7 +45,7 @@ REDUCTIONS = {
     "sum": ("0", "{0} = add({0}, {1})"),
     "prod": ("1", "{0} *= {1}"),
     "einsum": ("0", "{0} = add({0}, {1})"),
-    "peak": ("-np.inf", "{0} = larger({0}, {1})"),
+    "max_shift": ("-np.inf", "{0} = larger({0}, {1})"),
     "max": ("-np.inf", "{0} = maximum({0}, {1})"),
     "min": ("np.inf", "{0} = minimum({0}, {1})"),
 }
@@ -151,7 +151,7 @@ class Statements(Entries):
         """Reduce over axes by a sum, a product or an extremum; contract operands."""
         op, _, params, _ = self.step(number)
         lengths, operands, output = self._reduction(number)
-        is_peak = op == "extremum" and params[0] == "peak"
+        is_max_shift = op == "extremum" and params[0] == "max_shift"
         start, update = REDUCTIONS[params[0] if op == "extremum" else op]
         kind = self.kind(number)
         placed = self._placed(lengths, operands, kept=output)
@@ -161,7 +161,7 @@ class Statements(Entries):
         factors = product([self.entry(k, placed.on(own)) for k, own in operands])
         summed = [lengths[axis] for axis in range(len(lengths)) if axis not in output]
         before = loops[first].before
-        if op == "extremum" and not is_peak:
+        if op == "extremum" and not is_max_shift:
             before.append(self._not_empty(summed))
         own = self.new_name()
         value = StoredValue(placed.place[: first + 1], tuple(loops[:first]), kept)
@@ -172,7 +172,7 @@ class Statements(Entries):
             before.append(assigned(name(own), initial))
             self.here.append(statement(update, name(own), factors))
             end = loops[first].after
-            end += [statement("{0} = finite({0})", name(own))] if is_peak else []
+            end += [statement("{0} = finite({0})", name(own))] if is_max_shift else []
             end.append(value.store)
             value.order = tuple(sorted(range(len(kept)), key=lambda axis: kept[axis]))
             if number in self.results:
@@ -185,7 +185,7 @@ class Statements(Entries):
             loops[0].before.append(assigned(name(own), full))
             entry = subscript(name(own), [variable_name(depth) for depth in kept])
             self.here.append(statement(update, entry, factors))
-            if is_peak:
+            if is_max_shift:
                 inner = [WHOLE if depth >= first else variable_name(depth) for depth in kept]
                 part = subscript(name(own), inner)
                 loops[first].after.append(ast.Expr(call("make_finite", part)))

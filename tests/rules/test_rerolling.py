@@ -11,7 +11,7 @@ from oracles import assert_close, calls, graph
 from sympy import Symbol, symbols
 
 import sympy_einsum as se
-from sympy_einsum.rules import roll_up
+from sympy_einsum.rules import reroll
 
 N, M = 3, 2
 A, B = se.TensorSymbol("A", N, N), se.TensorSymbol("B", N, M)
@@ -115,7 +115,7 @@ def test_chains(name):
     step, start, steps = CHAINS[name]
     results = iterated(step, start)
     results = [*results] if isinstance(results, tuple) else [results]
-    assert loops(*roll_up(results)) == [steps]
+    assert loops(*reroll(results)) == [steps]
     assert_same(results)
 
 
@@ -150,8 +150,8 @@ def test_steps_that_add_multiples_of_states(name):
     x, y = iterated(LINEAR[name], (h, c), 20)
     total = (x * c).sum() + (y**2).sum()
     gradients = [se.gradient(total, s) for s in (h, a) if s in total.free_symbols]
-    assert max(loops(*roll_up([x, y])), default=0) >= 15
-    assert len(loops(*roll_up([total, *gradients]))) >= 2
+    assert max(loops(*reroll([x, y])), default=0) >= 15
+    assert len(loops(*reroll([total, *gradients]))) >= 2
     assert_same([x, y, total, *gradients], rtol=1e-10)
 
 
@@ -159,7 +159,7 @@ def test_steps_that_add_multiples_of_states(name):
 def test_scalar_steps_that_add_multiples_of_states(force):
     u, q = symbols("u q", real=True)
     x, y = iterated(leapfrog(force), (u, q), 20)
-    assert max(loops(*roll_up([x, y])), default=0) >= 14
+    assert max(loops(*reroll([x, y])), default=0) >= 14
     assert_same([x, y, se.gradient(x * y, u)], rtol=1e-10)
 
 
@@ -204,13 +204,13 @@ USES = {
 @pytest.mark.parametrize("name", USES)
 def test_uses_of_states(name):
     exprs = USES[name](states())
-    assert loops(*roll_up(exprs)) in ([11], [12])
+    assert loops(*reroll(exprs)) in ([11], [12])
     assert_same(exprs)
 
 
 def test_a_sum_over_states_and_its_gradient_are_contractions():
     total = sum((s**2).sum() for s in states(20))
-    value, gradient = roll_up([total, se.gradient(total, W)])
+    value, gradient = reroll([total, se.gradient(total, W)])
     assert str(value).endswith("[1]**2).sum()")
     # The step back starts behind the last state, which has no state after it.
     assert loops(value, gradient) in ([18, 20], [19, 20])
@@ -227,10 +227,10 @@ def test_the_first_and_the_last_step_may_differ():
     start = se.exp(h) * v
     for t in range(20):
         start = se.tanh(W @ start + X[t]) if t != 19 else se.sin(A @ start + X[3])
-    assert loops(*roll_up([start])) == [19]
+    assert loops(*reroll([start])) == [19]
     assert_same([start])
     middle = iterated(lambda u, t: se.tanh(W @ u + X[t]) * (2 if t == 10 else 1), h, 22)
-    assert loops(*roll_up([middle])) in ([10, 11], [11, 11], [11, 10])
+    assert loops(*reroll([middle])) in ([10, 11], [11, 11], [11, 10])
     assert_same([middle])
 
 
@@ -239,9 +239,9 @@ def test_chains_of_chains():
         return se.sin(iterated(lambda u, t: se.tanh(W @ u + X[t]), u, 10)) + v
 
     result = iterated(outer, h, 9)
-    (rolled,) = roll_up([result])
-    assert loops(rolled) == [9]
-    assert loops(*rolled.loop.outputs) == [10]
+    (rerolled,) = reroll([result])
+    assert loops(rerolled) == [9]
+    assert loops(*rerolled.loop.outputs) == [10]
     assert_same([result])
 
 
@@ -262,7 +262,7 @@ def test_a_chain_that_starts_with_a_value_of_a_step_of_another_one():
 
 def test_too_few_steps_stay_written_out():
     exprs = [states(7)[-1]]
-    assert roll_up(exprs) is exprs
+    assert reroll(exprs) is exprs
     assert "for" not in se.lambdify([W, X, h], exprs).source
 
 
@@ -270,13 +270,13 @@ def test_equal_steps_of_unequal_tensors_stay_written_out():
     """Stacking the matrices would take longer than multiplying by them."""
     layers = [se.TensorSymbol(f"W{k}", N, N) for k in range(20)]
     exprs = [iterated(lambda u, k: se.tanh(layers[k] @ u), h, 20)]
-    assert roll_up(exprs) is exprs
+    assert reroll(exprs) is exprs
 
 
 def test_products_stay_in_the_order_that_costs_least():
     """Matrices times a vector are multiplied from the right."""
     product = iterated(lambda P, t: P @ (A / 2), A / 2, 20)
-    assert loops(*roll_up([product @ v])) == []
+    assert loops(*reroll([product @ v])) == []
     assert_same([product @ v])
 
 
@@ -293,8 +293,8 @@ def test_integers_stay_integers(kind):
 def test_steps_of_integers_are_loops_where_they_would_be_floating_point_numbers():
     """As in Numba, whose kernels compute with floating-point numbers."""
     exprs = [iterated(lambda u, t: a * u * (1 - u), h)]
-    assert loops(*roll_up(exprs)) == []
-    assert loops(*roll_up(exprs, keeps_integers=False)) == [10]
+    assert loops(*reroll(exprs)) == []
+    assert loops(*reroll(exprs, keeps_integers=False)) == [10]
     linear = [iterated(lambda u, t: u + a * (A @ u), h, 20)]
     function = se.lambdify([A, a, h], linear, backend="numba")
     expected = se.lambdify([A, a, h], linear, optimize=False)
@@ -305,9 +305,9 @@ def test_steps_of_integers_are_loops_where_they_would_be_floating_point_numbers(
 
 def test_sums_stay_sums_where_a_batch_takes_much_memory():
     exprs = [sum(se.sin(X[t, 0] * W) for t in range(20))]
-    (rolled,) = roll_up(exprs)
-    assert rolled is exprs[0]
-    assert str(roll_up([sum(se.sin(W @ X[t]) for t in range(20))])[0]) == (
+    (rerolled,) = reroll(exprs)
+    assert rerolled is exprs[0]
+    assert str(reroll([sum(se.sin(W @ X[t]) for t in range(20))])[0]) == (
         "sin(X[:20, :] @ W.T).sum(axis=0)"
     )
 
@@ -335,9 +335,9 @@ def test_backends(backend):
 def test_entrywise_steps_that_a_compiler_fuses_stay_written_out():
     x, y = se.tensors("x y", 5)
     exprs = [iterated(lambda u, t: se.sin(u) * y, x, 20)]
-    assert roll_up(exprs, fuses=True) is exprs
-    assert loops(*roll_up(exprs)) == [20]
-    assert loops(*roll_up([iterated(lambda u, t: se.sin(u) * y, x, 200)], fuses=True)) == [200]
+    assert reroll(exprs, fuses=True) is exprs
+    assert loops(*reroll(exprs)) == [20]
+    assert loops(*reroll([iterated(lambda u, t: se.sin(u) * y, x, 200)], fuses=True)) == [200]
 
 
 def test_text_and_work_do_not_grow_with_the_steps():
@@ -352,8 +352,8 @@ def test_the_search_is_linear():
     def work(count):
         total = (iterated(lambda u, t: se.tanh(W @ u + X[t % 44]), h, count) ** 2).sum()
         exprs = [total, se.gradient(total, W)]
-        roll_up(exprs)
-        return calls(lambda: roll_up(exprs))
+        reroll(exprs)
+        return calls(lambda: reroll(exprs))
 
     small, large = work(60), work(120)
     assert large < 2.3 * small + 3000
@@ -363,8 +363,8 @@ def test_values_that_a_loop_back_reads_are_not_built_one_by_one():
     def work(count):
         x = se.TensorSymbol("x", N)
         exprs = [se.gradient(iterated(lambda u, t: se.sin(u) + x / 2, x, count).sum(), x)]
-        roll_up(exprs)
-        return calls(lambda: roll_up(exprs))
+        reroll(exprs)
+        return calls(lambda: reroll(exprs))
 
     assert work(200) - work(100) < 100 * 1500
 

@@ -73,7 +73,7 @@ class StepChain:
         self.pairings: dict[Basic, Pairing] = {}
         self._pair(step[0], before)
         self.values = self._orbit(step[0])
-        if len(self.values) >= tuning.MIN_ROLLED_STEPS and len(step) > 1:
+        if len(self.values) >= tuning.MIN_REROLLED_STEPS and len(step) > 1:
             self.values = self._orbit(self._best_end(step))
 
     def _orbit(self, last: Basic) -> list[Basic]:
@@ -116,14 +116,14 @@ class StepChain:
                 (own, others[k]) for own, k in zip(self.graph.below(new), pairing, strict=True)
             ]
 
-    def rolled(
+    def rerolled(
         self, claimed: Set[Basic], fuses: bool, keeps_integers: bool
     ) -> tuple[dict[Basic, LoopValue], Collection[Basic]] | None:
         """Return the nodes whose values others need, as results of a loop, and all nodes that it
         computes; None if there are too few equal steps."""
         # The last steps may differ from those before.
         for _ in range(1 + tuning.MAX_OTHER_STEPS):
-            if len(self.values) < tuning.MIN_ROLLED_STEPS:
+            if len(self.values) < tuning.MIN_REROLLED_STEPS:
                 return None
             steps = _EqualSteps(self)
             if steps.are_equal():
@@ -161,7 +161,7 @@ class _EqualSteps:
         self.body = body
         self.body_before = before
         # The node of the last step for nodes of other steps.
-        self.image: dict[Basic, Basic] = {}
+        self.counterpart: dict[Basic, Basic] = {}
         self.sequences: list[_Sequence] = []
         self.meaning: list[Basic | _Advancing | _Earlier] = []
         # The nodes of the last step that depend on earlier ones.
@@ -175,8 +175,10 @@ class _EqualSteps:
     def nodes(self) -> list[Basic]:
         """Return the nodes that the loop computes: those that depend on carries. Others, as entries
         of tensors, are computed anew where they are needed."""
-        image, number = self.image, self.number
-        return [n for n in image if number[n] >= self.first and image[n] in self.varying]
+        counterpart, number = self.counterpart, self.number
+        return [
+            n for n in counterpart if number[n] >= self.first and counterpart[n] in self.varying
+        ]
 
     def needed(self, keeps_integers: bool) -> dict[Basic, list[Basic]] | None:
         """Return the nodes that others need, by the nodes of the last step; None if values that
@@ -190,7 +192,7 @@ class _EqualSteps:
             if keeps_integers and not is_float:
                 return None
             if others:
-                found.setdefault(self.image[node], []).append(node)
+                found.setdefault(self.counterpart[node], []).append(node)
         return found
 
     def _carried_slots(self) -> set[Slot]:
@@ -206,7 +208,7 @@ class _EqualSteps:
             return False
         self._follow()
         for sequence in self.sequences:
-            if self.count < tuning.MIN_ROLLED_STEPS:
+            if self.count < tuning.MIN_REROLLED_STEPS:
                 return False
             found = self._explained(sequence.values)
             if found is None:
@@ -214,7 +216,7 @@ class _EqualSteps:
             meaning, explained = found
             self.meaning.append(meaning)
             self.first = max(self.first, self.last + 1 - explained)
-        if self.count < tuning.MIN_ROLLED_STEPS or self._is_reordered():
+        if self.count < tuning.MIN_REROLLED_STEPS or self._is_reordered():
             return False
         carried = self._carried_slots()
         for node in self.body:
@@ -252,7 +254,7 @@ class _EqualSteps:
             for node, k in outer:
                 values[node, k].append(operands[node][k])
             for node, own in current.items():
-                self.image[own] = node
+                self.counterpart[own] = node
             number -= 1
             if any(own not in self.chain.back for own in current.values()):
                 break
@@ -289,13 +291,13 @@ class _EqualSteps:
         entries = self._entries(values)
         if len(entries) > 1:
             return _advancing(partial(entry_at, self.graph.stored[last].result), entries)
-        node = self.image.get(last)
+        node = self.counterpart.get(last)
         if node is None:
             return None
         delay = self.last - self.number[last]
         explained = 0
         for k, own in enumerate(values):
-            if self.image.get(own) is not node or self.number[own] != self.last - k - delay:
+            if self.counterpart.get(own) is not node or self.number[own] != self.last - k - delay:
                 break
             explained += 1
         # The first steps get initial values.

@@ -1,3 +1,3 @@
 """Loop rerolling: chains of equal steps, as a loop in Python writes them, become loops again."""
 
-from .driver import roll_up as roll_up
+from .driver import reroll as reroll

@@ -293,15 +293,15 @@ def _does_same(new: Basic, old: Basic, pairing: Pairing) -> bool:
 
 def _have_same(new: Einsum, old: Einsum, pairing: Pairing) -> bool:
     """Tell whether two products have equal index strings, up to names and order of operands."""
-    image: dict[int, int] = {}
+    renaming: dict[int, int] = {}
     terms = [(new.output, old.output)]
     terms += [(own, old.subscripts[k]) for own, k in zip(new.subscripts, pairing, strict=True)]
     for own, other in terms:
         if len(own) != len(other):
             return False
         for label, named in zip(own, other, strict=True):
-            if image.setdefault(label, named) != named:
+            if renaming.setdefault(label, named) != named:
                 return False
             if new.lengths[label] != old.lengths[named]:
                 return False
-    return len({*image.values()}) == len(image)
+    return len({*renaming.values()}) == len(renaming)

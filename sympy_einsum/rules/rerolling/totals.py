@@ -36,7 +36,7 @@ Offsets: TypeAlias = Mapping[Slot, int | None]
 
 def with_equal_terms(graph: SignedGraph) -> dict[Basic, Operand]:
     """Return the sums of a graph that have many equal terms, with sums over steps for these."""
-    least = tuning.MIN_ROLLED_STEPS
+    least = tuning.MIN_REROLLED_STEPS
     # Totals that contain others are running ones.
     totals = [
         node
@@ -73,7 +73,7 @@ def _signed(graph: SignedGraph) -> dict[Basic, int]:
 
 def _runs(graph: SignedGraph, terms: Sequence[Operand]) -> Iterator[_Run]:
     """Yield terms whose positions advance by the same from one to the next."""
-    if len(terms) < tuning.MIN_ROLLED_STEPS:
+    if len(terms) < tuning.MIN_REROLLED_STEPS:
         return
     pattern = min(terms, key=graph.place)
     offsets = {term: _offsets(graph, pattern, term) for term in terms}
@@ -91,7 +91,7 @@ def _runs(graph: SignedGraph, terms: Sequence[Operand]) -> Iterator[_Run]:
         end = start + 1
         while end < len(steps) and steps[end] == steps[start]:
             end += 1
-        if end - start + 1 >= tuning.MIN_ROLLED_STEPS:
+        if end - start + 1 >= tuning.MIN_REROLLED_STEPS:
             yield _Run(
                 graph,
                 pattern,

@@ -15,7 +15,7 @@ from .steps import StepChain
 from .totals import with_equal_terms
 
 
-def roll_up(
+def reroll(
     exprs: Sequence[Operand], fuses: bool = False, keeps_integers: bool = True
 ) -> Sequence[Operand]:
     """Replace chains of equal steps by loops, and sums of terms at different positions by sums over
@@ -26,23 +26,23 @@ def roll_up(
     >>> W, X, h = se.TensorSymbol("W", 3, 3), se.TensorSymbol("X", 20, 3), se.TensorSymbol("h", 3)
     >>> for t in range(20):
     ...     h = se.tanh(W @ h + X[t])
-    >>> print(roll_up([h])[0])
+    >>> print(reroll([h])[0])
     scan(lambda c, x: (tanh(W @ c + x), None), h, X)[0]
     """
-    for _ in range(tuning.MAX_ROLLING_PASSES):
-        rolled = _rolled_once(exprs, fuses, keeps_integers)
-        if rolled is None:
+    for _ in range(tuning.MAX_REROLLING_PASSES):
+        rerolled = _rerolled_once(exprs, fuses, keeps_integers)
+        if rerolled is None:
             break
-        exprs = rolled
+        exprs = rerolled
     return exprs
 
 
-def _rolled_once(
+def _rerolled_once(
     exprs: Sequence[Operand], fuses: bool, keeps_integers: bool
 ) -> list[Operand] | None:
     """Roll up sums of equal terms, or chains; None if there are none."""
     graph = SignedGraph(exprs)
-    if max(graph.depths.values(), default=0) >= tuning.MIN_ROLLED_STEPS:
+    if max(graph.depths.values(), default=0) >= tuning.MIN_REROLLED_STEPS:
         nested = with_partial_sums(exprs)
         graph = graph if nested is exprs else SignedGraph(nested)
     sums = with_equal_terms(graph)
@@ -54,11 +54,11 @@ def _rolled_once(
         for step, before in runs(graph, path):
             if step[0] in claimed:
                 continue
-            rolled = StepChain(graph, step, before).rolled(claimed, fuses, keeps_integers)
-            if rolled is not None:
-                found.append(rolled[0])
-                claimed.update(rolled[1])
-                graph.stored.update(rolled[0])
+            rerolled = StepChain(graph, step, before).rerolled(claimed, fuses, keeps_integers)
+            if rerolled is not None:
+                found.append(rerolled[0])
+                claimed.update(rerolled[1])
+                graph.stored.update(rerolled[0])
     while found:
         replaced = _replaced(graph, {node: own for each in found for node, own in each.items()})
         if replaced is not None:

@@ -16,7 +16,7 @@ def long_paths(graph: SignedGraph) -> list[list[Basic]]:
     the bottom to the top."""
     found: list[list[Basic]] = []
     seen: set[Basic] = set()
-    least = tuning.MIN_ROLLED_STEPS
+    least = tuning.MIN_REROLLED_STEPS
     depths = graph.depths
     for top in sorted(depths, key=depths.__getitem__, reverse=True):
         if depths[top] < least:
@@ -44,7 +44,7 @@ def runs(graph: SignedGraph, path: Sequence[Basic]) -> Iterator[tuple[Sequence[B
             if k < len(signed) - period and signed[k] == signed[k + period]:
                 start = k if start is None else start
             elif start is not None:
-                if k - start >= (tuning.MIN_ROLLED_STEPS - 2) * period:
+                if k - start >= (tuning.MIN_REROLLED_STEPS - 2) * period:
                     found.append((k + period, period))
                 start = None
     for end, period in sorted(found):
@@ -59,5 +59,5 @@ def _periods(signed: Sequence[int]) -> list[int]:
         if own in last:
             distances[k - last[own]] += 1
         last[own] = k
-    least = tuning.MIN_ROLLED_STEPS - 2
+    least = tuning.MIN_REROLLED_STEPS - 2
     return sorted(p for p, n in distances.most_common(tuning.MAX_TRIED_PERIODS) if n >= least)
