@@ -64,7 +64,8 @@ def _against_peers(rows: Rows) -> str:
         f"slower in {len(behind)} of them"
     )
     shown_cases = "; ".join(f"{name} ({shown(ratio)} times)" for ratio, name in behind[:5])
-    return f"{text}, most in {shown_cases}." if behind else f"{text}."
+    more = ", and others" if len(behind) > 5 else ""
+    return f"{text}: {shown_cases}{more}." if behind else f"{text}."
 
 
 def speed_panels(rows: Rows) -> list[Panel]:

@@ -42,12 +42,14 @@ def drawn(arrows: list[tuple[str, str]]) -> str:
     ]
     return "\n".join(
         [
+            '<div class="formula">',
             f'<svg class="arrows" viewBox="0 0 {WIDTH} {height}" role="img">',
             '<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
             'orient="auto"><path d="M0 0L8 4L0 8z"/></marker>',
             *lines,
             *boxes,
             "</svg>",
+            "</div>",
         ]
     )
 

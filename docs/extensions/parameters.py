@@ -7,6 +7,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
+import sympy_einsum as se
 from sympy_einsum.expressions import Node
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ TYPES = {
     "Expr": "a scalar expression",
     "Basic": "an expression of SymPy",
     "Symbol": "a symbol",
+    "Values": "a dictionary of arrays or numbers, by symbol or name",
     "Written": "a tensor, a scalar, or an array",
     "ArrayLike": "an array",
     "Callable": "a function",
@@ -52,6 +54,8 @@ def described(annotation: str) -> str:
     ('a tensor, a scalar, or an array, or None', '')
     >>> described("int | Sequence[int | None]"), described("Literal['a', 'b'] | None")
     ('an integer, or a sequence', "'a', 'b', or None")
+    >>> described("Unheard | None")
+    ''
     """
     words = []
     for part in re.split(r"\|(?![^\[]*\])", annotation.strip("'\"")):
@@ -60,7 +64,7 @@ def described(annotation: str) -> str:
             words.append(inner)
         elif outer in TYPES:
             words.append(TYPES[outer])
-    return ", or ".join(words)
+    return ", or ".join(words) if words != ["None"] else ""
 
 
 def signature_of(value: object) -> inspect.Signature | None:
@@ -71,11 +75,17 @@ def signature_of(value: object) -> inspect.Signature | None:
         return None
 
 
+def is_built_by_functions(value: object) -> bool:
+    """Tell whether a value is a class of nodes or of results, whose arguments nobody writes."""
+    is_result = isinstance(value, type) and getattr(se, value.__name__, None) is not value
+    return is_result or getattr(value, "__new__", None) is Node.__new__
+
+
 def with_parameters(lines: list[str], value: object) -> list[str]:
     """Return the lines of a docstring with a section on the parameters."""
     found = signature_of(value)
     named = [] if found is None else [p for p in found.parameters.values() if p.name != "self"]
-    if not named or "Parameters" in lines or getattr(value, "__new__", None) is Node.__new__:
+    if not named or "Parameters" in lines or is_built_by_functions(value):
         return lines
     section = ["Parameters", "==========", ""]
     for parameter in named:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from parameters import is_built_by_functions
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -273,8 +276,9 @@ def _of_numpy() -> dict[str, tuple[str, str, list[Entry]]]:
             kind = "class" if isinstance(value, type) else "function"
             listed[page].append(Entry(full, f".. auto{kind}:: {full}"))
     found = {page: (titles[page], "", sorted(entries)) for page, entries in listed.items()}
-    about = inspect.getdoc(snp).partition("Examples")[0] + _refused()
-    return {"numpy": ("sympy_einsum.numpy", about, sorted(same)), **found}
+    about = "``import sympy_einsum.numpy as snp``\n\n"
+    about += inspect.getdoc(snp).partition("Examples")[0] + _refused()
+    return {"numpy": ("NumPy's namespace", about, sorted(same)), **found}
 
 
 def _refused() -> str:
@@ -328,10 +332,12 @@ def _numpy_names() -> Iterator[tuple[str, str, str, Any]]:
 def text_of(page: str, title: str, about: str, entries: list[Entry]) -> str:
     """Format a page."""
     documented = [entry.directive for entry in entries if not entry.is_same]
-    documented += [
-        f".. autoclass:: sympy_einsum.{name}\n   :members:" for name in RESULTS.get(page, ())
+    documented += map(_of_result, RESULTS.get(page, ()))
+    rows = [
+        f"   * - ``{e.name.removeprefix('sympy_einsum.numpy.')}``\n     - {e.directive}"
+        for e in entries
+        if e.is_same
     ]
-    rows = [f"   * - ``{e.name}``\n     - {e.directive}" for e in entries if e.is_same]
     if rows:
         documented.append("\n".join([".. list-table::\n   :header-rows: 1\n", *_HEAD, *rows]))
     body = "\n\n".join(documented)
@@ -339,6 +345,14 @@ def text_of(page: str, title: str, about: str, entries: list[Entry]) -> str:
 
 
 _HEAD = ["   * - name\n     - the same as"]
+
+
+def _of_result(name: str) -> str:
+    """Return the directive of a class; its docstring describes the fields of a named tuple."""
+    module, _, own = f"sympy_einsum.{name}".rpartition(".")
+    fields = getattr(getattr(import_module(module), own), "_fields", ())
+    lines = [f".. autoclass:: {module}.{own}", "   :members:"]
+    return "\n".join(lines + [f"   :exclude-members: {', '.join(fields)}"] * bool(fields))
 
 
 def write_pages(app: Sphinx) -> None:
@@ -389,8 +403,7 @@ def without_arguments(
     app: Sphinx, what: str, name: str, value: object, options: object, text: str, returned: str
 ) -> tuple[str, str] | None:
     """Hide the arguments of node classes and of results, which functions build."""
-    is_result = isinstance(value, type) and getattr(se, value.__name__, None) is not value
-    return ("", "") if is_result or getattr(value, "__new__", None) is Node.__new__ else None
+    return ("", "") if is_built_by_functions(value) else None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 from sympy import Dummy, Eq, Expr, Function, Integral, Piecewise, S, Symbol, symbols
 
 import sympy_einsum as se
-from sympy_einsum.calculus.linear_actions import CARRIERS
+from sympy_einsum.calculus.linear_actions import LINEAR_ACTIONS
 from sympy_einsum.calculus.terms import RULES, UNARY_RULES
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir.code import name, nodes as nodes_of
@@ -159,8 +159,8 @@ def _rule_text(rule: Rule) -> Iterator[str]:
 def derivative_rule(kind: type) -> Callable[..., Any]:
     """Return the function that states the derivative of a node type."""
     base = RULES.base_of(kind) or kind
-    if base in CARRIERS:
-        return CARRIERS[base].pushforward
+    if base in LINEAR_ACTIONS:
+        return LINEAR_ACTIONS[base].pushforward
     return UNARY_RULES.get(base) or RULES[base]
 
 
@@ -220,12 +220,10 @@ def _cells(row: Row) -> Iterator[str]:
     elsewhere = [f"`np.{name}`" for name in row.numpy.split()]
     yield " ".join([*elsewhere, *[f"`special.{name}`" for name in row.scipy.split()]])
     yield f"${_in_cell(row.definition(*given) if row.definition else body)}$"
-    yield "<br>".join(
-        f"${_in_cell(derivative(body, x))}$" for x in given if _has_derivative(body, x)
-    )
+    yield "<br>".join(f"${_in_cell(derivative(body, x))}$" for x in given if _varies(body, x))
 
 
-def _has_derivative(body: Expr, x: Symbol) -> bool:
+def _varies(body: Expr, x: Symbol) -> bool:
     try:
         derivative(body, x)
     except se.UnsupportedError:

@@ -59,7 +59,8 @@ class LinearMap:
     among zeros, ``π1`` is the first of several arguments, ``⟨f, g⟩`` a tuple; ``DScan`` is the
     recurrence of tangents of a loop, ``DScan*`` its adjoint, and likewise ``DSolution`` and others.
 
-    domain, codomain : the shapes of the tensors that it takes and gives
+    domain : the shapes of the tensors that it takes
+    codomain : the shapes of the tensors that it gives
     """
 
     def __init__(

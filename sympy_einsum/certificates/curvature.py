@@ -100,7 +100,8 @@ class Convexity:
     stopped_at : the expression of which nothing is known, though it is of what it is made of; None
         where the curvature is known
     reason : why it isn't known
-    function, variables : what it is about
+    function : the expression whose curvature it is
+    variables : the variables that it is convex or concave in
     """
 
     function: Operand = field(repr=False)

@@ -41,7 +41,8 @@ class BlockArray:
 
     blocks : the blocks by rows: None for zeros, a CompressedArray, a sparse array of SciPy's, a
         matrix, or such a block as ``core`` plus ``left @ right.T`` with few columns
-    rows, columns : the shapes of the arrays whose entries rows and columns stand for
+    rows : the shapes of the arrays whose entries the rows stand for
+    columns : the shapes of the arrays whose entries the columns stand for
     """
 
     def __init__(

@@ -98,7 +98,10 @@ class Problem:
     Attributes
     ==========
 
-    objective, variables, parameters, maximize : as given
+    objective : the objective, as given
+    variables : the variables, as a tuple
+    parameters : the other symbols, in the order in which they were given or occur
+    maximize : whether the largest value is sought
     constraints : with the attributes ``relation``, ``left``, ``sign``, ``right`` and ``gap``, which
         is at most 0 (or 0 for an equation)
 

@@ -39,7 +39,9 @@ class Constraint(NamedTuple):
 
     relation : as it was given; several that ``&`` joined are constraints of their own; for a bound
         by assumption the variable
-    left, sign, right : its sides, and ``<=``, ``>=`` or ``=``
+    left : its left side
+    sign : ``<=``, ``>=`` or ``=``
+    right : its right side
     gap : what is 0 for ``=``, else at most 0
     """
 

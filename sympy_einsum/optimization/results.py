@@ -50,7 +50,8 @@ class Result:
     method : the name of the method
     residual : the largest violation of the KKT conditions
     kind : ``"minimum"`` or ``"maximum"``
-    values, constraints : the arrays by symbol, and the constraints
+    values : the array of each variable, by symbol
+    constraints : the constraints of the problem
     """
 
     values: Mapping[Operand, np.ndarray] = field(repr=False)

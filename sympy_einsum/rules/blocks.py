@@ -33,7 +33,8 @@ class Blocks:
     ==========
 
     blocks : the tensors of derivatives, by rows, each of the shape of its row and its column
-    rows, columns : the shapes of the tensors that rows and columns stand for
+    rows : the shapes of the tensors that the rows stand for
+    columns : the shapes of the tensors that the columns stand for
     is_symmetric : whether each block below the diagonal is the transpose of the one above, and is
         not computed again
     """

@@ -53,7 +53,8 @@ class Gaussian:
     Attributes
     ==========
 
-    mean, covariance : the parameters as expressions
+    mean : the mean, an expression
+    covariance : the covariance, an expression
     shape : the shape s
 
     Raises

@@ -10,8 +10,8 @@ from sympy_einsum.printing import presentation
 from .oracle import error_of
 from .row import Made, are_equal
 
-# Maximum length of a formula in a table.
-MAX_LATEX = 160
+# Maximum length of the formulas in a cell of a table.
+MAX_LATEX = 700
 INDICES = "ijklmnop"
 
 
@@ -43,7 +43,8 @@ def table_of(field: str, all_made: list[Made]) -> str:
     lines = [f"# {field}", "", "| | derivative |", "|---|---|"]
     for made in all_made:
         is_short = sum(len(se.latex(one)) for one in made.derivatives) <= MAX_LATEX
-        shown = ", ".join(map(_inline, made.derivatives)) if is_short else ""
+        formulas = f'<div class="formula">{", ".join(map(_inline, made.derivatives))}</div>'
+        shown = formulas if is_short else "a long formula: see its page"
         lines.append(f"| [{made.row.title}]({made.row.page}.md) | {shown} |")
     names = "\n".join(made.row.page for made in all_made)
     return "\n".join(lines) + f"\n\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
