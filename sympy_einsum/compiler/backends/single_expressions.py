@@ -34,17 +34,8 @@ _INLINED = helpers(
     ".expression_helpers",
     *("sums", "weighted_gram", "windows", "_padded", "lagged_cumsum", "mirrored", "_times_upper"),
     *("running_products", "recurrence", "running_weights", "logcumsumexp", "running_mean"),
-    *(
-        "share",
-        "last_equal",
-        "scatter",
-        "one_hot",
-        "max_shift",
-        "logsumexp",
-        "log_total",
-        "softmax",
-    ),
-    *("_one_sided_weights", "spectrum", "from_spectrum"),
+    *("share", "last_equal", "scatter", "one_hot", "max_shift", "logsumexp", "log_total"),
+    *("softmax", "_one_sided_weights", "spectrum", "from_spectrum"),
 )
 # The names of modules and values in SymPy's code.
 _NAMES = {
