@@ -100,8 +100,8 @@ def _multipliers(
     at_lower: np.ndarray,
     equations: np.ndarray,
 ) -> np.ndarray:
-    """Solve rows.T @ multipliers = -gradient by least squares; those of inequalities and bounds have
-    a sign."""
+    """Solve rows.T @ multipliers = -gradient by least squares; those of inequalities and bounds
+    have a sign."""
     if len(gradient) > tuning.MAX_DENSE_HESSIAN:
         # The signs of bounds' multipliers are checked afterwards.
         rows, gradient, free = rows[:, free], gradient[free], np.ones(int(free.sum()), bool)
