@@ -24,7 +24,7 @@ from benchmarks.positions import POSITIONS
 from benchmarks.report import evaluation_text, geometric_mean, merged, ratios, results_text
 from benchmarks.running import RUNNING
 from benchmarks.sensitivity import RESULTS as SENSITIVITY, constants
-from benchmarks.sparse import cases as sparse_cases
+from benchmarks.sparse import cases as sparse_cases, step_calls
 from benchmarks.tables import shown
 from benchmarks.windows import WINDOWS
 from sympy_einsum.compiler.ir.instructions import OPS
@@ -49,6 +49,13 @@ def test_sparse_derivatives(case):
         for expected in others:
             np.testing.assert_array_equal(found.indptr, expected.indptr)
             np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-9, atol=1e-9)
+
+
+def test_a_step_by_the_schur_complement_takes_little_memory():
+    calls = step_calls(sparse_cases(5000)[0])
+    expected = calls["by hand"]()
+    np.testing.assert_allclose(calls["ours"](), expected, atol=1e-9 * np.abs(expected).max())
+    assert peak(calls["ours"]) < 0.8 * peak(calls["by hand"])
 
 
 WITH_POSITIONS = [*POSITIONS, *CURVATURE, *RUNNING, *WINDOWS]

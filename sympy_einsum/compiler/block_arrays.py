@@ -277,8 +277,10 @@ class BlockArray:
 
     def matrix(self, i: int, j: int) -> Matrix:
         """Return a block as a sparse matrix, if it has zeros and SciPy is there."""
+        block = self.blocks[i][j]
+        if is_sparse(block) and block.format in ("csr", "csc"):
+            return block
         if (i, j) not in self._matrices:
-            block = self.blocks[i][j]
             is_dense = isinstance(block, (np.ndarray, LowRank)) or find_spec("scipy") is None
             self._matrices[i, j] = self._dense(i, j) if is_dense else self._sparse(i, j)
         return self._matrices[i, j]
@@ -329,7 +331,7 @@ def _transposed(block: Block, rows: int) -> Block:
         return None
     if isinstance(block, CompressedArray):
         return block.transposed(rows)
-    return block.T.tocsr() if is_sparse(block) else block.T
+    return block.T
 
 
 def _arrays(block: Block) -> Sequence[Any]:

@@ -82,15 +82,38 @@ class Elimination:
         members = {i for group in self.groups for i in group.members}
         self.kept = [i for i in range(len(shapes)) if i not in members]
         self.above = [
-            self._solved(group, self._beside(group.members, self.kept)) for group in self.groups
+            self._solved(group, self._in_blocks(self._between(own, self.kept), own, self.kept))
+            for group in self.groups
+            for own in [group.members]
         ]
         self.complement = self._between(self.kept, self.kept)
-        self.below = [self._beside(self.kept, group.members) for group in self.groups]
-        for below, above in zip(self.below, self.above, strict=True):
-            product = below @ above
-            if is_sparse(product) and _is_filled(product):
-                product = product.toarray()
-            self.complement = self.complement - product
+        self.below = [self._between(self.kept, group.members) for group in self.groups]
+        for group, below, above in zip(self.groups, self.below, self.above, strict=True):
+            self._subtract(group, below, above)
+
+    def _subtract(self, group: _Eliminated, below: Matrix, above: Matrix) -> None:
+        """Subtract a product from the complement; one that has few zeros takes as much memory, so
+        it is computed by parts of its rows."""
+        count = below.shape[0]
+        if not count:
+            return
+        width = gcd(*[self.shapes[i][-1] if self.shapes[i] else 1 for i in self.kept])
+        step = -(-count // (width * tuning.COMPLEMENT_PARTS)) * width
+        parts = [slice(i, i + step) for i in range(0, count, step)]
+        if is_sparse(below):
+            below = below.tocsr()
+
+        def product(rows: slice) -> Matrix:
+            return self._in_blocks(below[rows], self.kept, group.members) @ above
+
+        first = product(parts[0])
+        if not is_sparse(first) or not _is_filled(first):
+            self.complement = self.complement - product(slice(count))
+            return
+        was_sparse, kind = is_sparse(self.complement), np.result_type(self.complement, first)
+        self.complement = as_dense(self.complement).astype(kind, copy=not was_sparse)
+        for rows in parts:
+            self.complement[rows] -= product(rows).toarray()
 
     def _try(self, i: int) -> None:
         """Eliminate a diagonal block, together with the groups that it is coupled with, if that
@@ -119,7 +142,7 @@ class Elimination:
             return (
                 _CompressedInverse(block, self.shapes[first]) if block.is_block_diagonal else None
             )
-        if find_spec("scipy") is None or block is None:
+        if find_spec("scipy") is None or block is None or self._has_long_rows(members):
             return None
         matrix = self._between(members, members)
         width = self.shapes[first][-1] if is_alone and self.shapes[first] else 1
@@ -129,6 +152,15 @@ class Elimination:
                 return _ComponentsInverse(matrix, components)
             is_large = is_alone and matrix.shape[0] > tuning.MAX_DENSE_SYSTEM
             return factorization_of(matrix) if is_large else None
+
+    def _has_long_rows(self, members: Sequence[int]) -> bool:
+        """Tell whether several blocks, which aren't joined for that, can't consist of small
+        matrices."""
+        lengths = [
+            sum([_row_lengths(self.matrix(i, j)) for j in members], np.zeros(1, int))
+            for i in members[: len(members) * (len(members) > 1)]
+        ]
+        return any(own.max(initial=0) > tuning.MAX_ELIMINATED_BLOCK for own in lengths)
 
     @contextmanager
     def _naming(self, members: Sequence[int]) -> Iterator[None]:
@@ -153,16 +185,15 @@ class Elimination:
             return np.zeros(sizes)
         return joined([joined([self.matrix(i, j) for j in columns], False) for i in rows], True)
 
-    def _beside(self, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        """Return the blocks between a group and others as one matrix, if it is sparse by the small
-        blocks of the last axes, whose products are faster than those of single entries."""
-        found = self._between(rows, columns)
+    def _in_blocks(self, found: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
+        """Return blocks between a group and others, if they are sparse, by the small blocks of the
+        last axes, whose products are faster than those of single entries."""
         if not is_sparse(found):
             return found
         sizes = [
             gcd(*[self.shapes[i][-1] if self.shapes[i] else 1 for i in p]) for p in (rows, columns)
         ]
-        in_blocks = found.tobsr(tuple(sizes)) if min(sizes) > 1 else found
+        in_blocks = found.tocsr().tobsr(tuple(sizes)) if min(sizes) > 1 else found
         return in_blocks if in_blocks.nnz <= tuning.MAX_FILLED_BLOCKS * found.nnz else found
 
     def _solved(self, group: _Eliminated, right: Matrix) -> Matrix:
@@ -338,10 +369,17 @@ def _is_filled(matrix: Matrix) -> bool:
     return bool(matrix.nnz >= tuning.MAX_SPARSE_SHARE * prod(matrix.shape))
 
 
+def _row_lengths(matrix: Matrix) -> np.ndarray:
+    """Return the number of entries in each row of a sparse matrix."""
+    if matrix.format == "csc":
+        return np.bincount(matrix.indices, minlength=matrix.shape[0])
+    return np.diff(matrix.indptr)
+
+
 def _components(matrix: Matrix, width: int) -> list[np.ndarray] | None:
     """Return the rows of the small matrices that a sparse one consists of, for each size of these;
     None where it doesn't. Blocks of a width are found fastest."""
-    if np.diff(matrix.indptr).max(initial=0) > tuning.MAX_ELIMINATED_BLOCK:
+    if _row_lengths(matrix).max(initial=0) > tuning.MAX_ELIMINATED_BLOCK:
         return None
     size = matrix.shape[0]
     own = np.arange(size) // width

@@ -452,6 +452,8 @@ MAX_RANK = 16
 # Entries of a sparse matrix in small blocks, for each entry that isn't 0, up to which its products
 # take less time: with blocks of (3, 6), all filled, two fifths.
 MAX_FILLED_BLOCKS = 2
+# Blocks of rows by which a dense Schur complement is computed.
+COMPLEMENT_PARTS = 8
 # Diagonals up to which a sparse system is solved as a band. Measured for 100,000 unknowns: a third
 # of the time of sparse factors at 7, half of it at 61.
 MAX_BANDWIDTH = 64

@@ -3,9 +3,9 @@ structure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -66,23 +66,30 @@ class Outcome(NamedTuple):
 
 def squares_model(instance: Instance) -> Model:
     """Return the model of a sum of squares, 2 J'J, by the residual's Jacobian."""
-    ends, shapes = instance.packing.ends, instance.packing.shapes
+    shapes = instance.packing.shapes
 
     def model(vector: np.ndarray) -> Matrix:
         if not instance.has_sparse_jacobian:
             _, matrix = instance.residual(vector)
             return _DenseMatrix(2 * matrix.T @ matrix)
-        rows = instance.sparse_jacobian(vector)
-        parts = [rows[:, a:b] for a, b in pairwise(ends)]
-        # Products of two matrices in CSR format are the fastest.
-        turned = [(2 * own.T).tocsr() for own in parts]
-        blocks = [
-            [own @ other if i <= j else None for j, other in enumerate(parts)]
-            for i, own in enumerate(turned)
-        ]
+        blocks = _products(instance.sparse_jacobian(vector), instance.packing.ends)
         return BlockArray(blocks, shapes, shapes, is_symmetric=True)
 
     return model
+
+
+def _products(rows: Any, ends: Sequence[int]) -> list[list[Any]]:
+    """Return the blocks of 2 J'J above the diagonal."""
+    parts = [rows[:, a:b] for a, b in pairwise(ends)]
+    del rows
+    # Products of two matrices in CSR format are the fastest.
+    turned = [own.T.tocsr() for own in parts]
+    for own in turned:
+        own.data *= 2
+    return [
+        [own @ other if i <= j else None for j, other in enumerate(parts)]
+        for i, own in enumerate(turned)
+    ]
 
 
 def minimize_by_model(
