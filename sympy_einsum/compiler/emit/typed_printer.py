@@ -208,7 +208,8 @@ class TypedPrinter:
                 return
             target = own.target if isinstance(own, ast.AugAssign) else own.targets[0]
             if isinstance(target, ast.Subscript):
-                if not _moves_with(_parts(target.slice)[-1], tree.target.id):
+                # Where one index moves with the loop, no step writes what another writes.
+                if not any(_moves_with(own, tree.target.id) for own in _parts(target.slice)):
                     return
                 stored += [node.id for node in nodes(target.value) if isinstance(node, ast.Name)]
             elif isinstance(target, ast.Name) and target.id in self.values:
@@ -217,7 +218,7 @@ class TypedPrinter:
                     return
                 sums[target.id] = step
         names = Counter(node.id for node in nodes(tree) if isinstance(node, ast.Name))
-        if not sums or "position" in names or any(names[own] > 1 for own in stored):
+        if "position" in names or any(names[own] > 1 for own in stored):
             return
         self.language.vectorize(self, sums)
 

@@ -614,23 +614,25 @@ static void matrix_by_vector(int64_t m, int64_t n, const double *A, const double
 /* Blocks of which entries of B and C are kept in registers: as many as there are. */
 #ifdef __GNUC__
 typedef double Lanes __attribute__((vector_size(64), aligned(8), may_alias));
+#define INLINE static inline __attribute__((always_inline))
 #else
 typedef double Lanes;
+#define INLINE static inline
 #endif
 #ifdef __AVX512F__
 enum { COLUMNS = 16 };
 #else
 enum { COLUMNS = 8 };
 #endif
+enum { LANE = sizeof(Lanes) / sizeof(double), LANES = COLUMNS / LANE };
 enum { ROWS = 6, BLOCK_ROWS = 96, BLOCK_COLUMNS = 256, BLOCK_DEPTH = 256 };
 
-/* Add the product of rows of some depth, with the given strides, and a packed panel to a block of a
-   matrix. */
-static void add_panels(int64_t rows, int64_t columns, int64_t depth, const double *a,
-                       int64_t across, int64_t along, const double *b, double scale, double *C,
-                       int64_t row_c, int64_t column_c)
+/* Add the product of rows of some depth, with the given strides, and a packed panel of some lanes to
+   a block of a matrix. */
+INLINE void add_lanes(int lanes, int64_t rows, int64_t columns, int64_t depth, const double *a,
+                      int64_t across, int64_t along, const double *b, double scale, double *C,
+                      int64_t row_c, int64_t column_c)
 {
-    enum { LANES = COLUMNS * sizeof(double) / sizeof(Lanes) };
     Lanes sums[ROWS][LANES];
     double c[ROWS][COLUMNS];
     const double *from[ROWS];
@@ -638,10 +640,16 @@ static void add_panels(int64_t rows, int64_t columns, int64_t depth, const doubl
         from[r] = a + (r < rows ? r : rows - 1) * across;
     memset(sums, 0, sizeof sums);
     for (int64_t p = 0; p < depth; p++) {
-        const Lanes *row = (const Lanes *)(b + p * COLUMNS);
+        const Lanes *row = (const Lanes *)b + p * lanes;
         for (int r = 0; r < ROWS; r++)
-            for (int j = 0; j < LANES; j++)
+            for (int j = 0; j < lanes; j++)
                 sums[r][j] += from[r][p * along] * row[j];
+    }
+    if (rows == ROWS && columns == lanes * LANE && column_c == 1) {
+        for (int r = 0; r < ROWS; r++)
+            for (int j = 0; j < lanes; j++)
+                ((Lanes *)(C + r * row_c))[j] += scale * sums[r][j];
+        return;
     }
     memcpy(c, sums, sizeof c);
     for (int64_t r = 0; r < rows; r++)
@@ -649,37 +657,53 @@ static void add_panels(int64_t rows, int64_t columns, int64_t depth, const doubl
             C[r * row_c + j * column_c] += scale * c[r][j];
 }
 
-/* Pack panels of some width of a matrix with the given strides, filled up with zeros. */
-static void pack(int64_t count, int64_t depth, int64_t width, const double *A, int64_t across,
-                 int64_t along, double *panel)
+/* The same for as many lanes as columns need. */
+static void add_panels(int64_t rows, int64_t columns, int64_t depth, const double *a,
+                       int64_t across, int64_t along, const double *b, double scale, double *C,
+                       int64_t row_c, int64_t column_c)
 {
-    for (int64_t first = 0; first < count; first += width) {
-        int64_t own = smaller_integer(width, count - first);
-        for (int64_t p = 0; p < depth; p++, panel += width) {
-            const double *from = A + first * across + p * along;
+    if (columns > LANE)
+        add_lanes(LANES, rows, columns, depth, a, across, along, b, scale, C, row_c, column_c);
+    else
+        add_lanes(1, rows, columns, depth, a, across, along, b, scale, C, row_c, column_c);
+}
+
+/* Pack panels of some width of a matrix with the given strides, filled up with zeros to a multiple
+   of a number. */
+INLINE void pack(int64_t count, int64_t depth, int64_t width, int64_t unit, const double *A,
+                 int64_t across, int64_t along, double *panel)
+{
+    for (; count >= width; count -= width, A += width * across)
+        for (int64_t p = 0; p < depth; p++, panel += width)
             if (across == 1)
-                for (int64_t r = 0; r < own; r++)
-                    panel[r] = from[r];
+                memcpy(panel, A + p * along, (size_t)width * sizeof(double));
             else
-                for (int64_t r = 0; r < own; r++)
-                    panel[r] = from[r * across];
-            for (int64_t r = own; r < width; r++)
-                panel[r] = 0;
-        }
-    }
+                for (int64_t r = 0; r < width; r++)
+                    panel[r] = A[r * across + p * along];
+    if (count > 0)
+        for (int64_t p = 0, own = count > unit ? width : unit; p < depth; p++, panel += own)
+            for (int64_t r = 0; r < own; r++)
+                panel[r] = r < count ? A[r * across + p * along] : 0.0;
 }
 
 /* Add a multiple of A B to C, where A has m rows and B has n columns; of A and B the strides of
-   rows and of columns are given, of C that of rows. */
+   rows and of columns are given, of C that of rows. Of a symmetric result only the upper half may
+   be needed. */
 static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double scale,
                        const double *A, int64_t row_a, int64_t column_a, const double *B,
-                       int64_t row_b, int64_t column_b, double *restrict C, int64_t row_c)
+                       int64_t row_b, int64_t column_b, double *restrict C, int64_t row_c,
+                       int only_upper)
 {
     double *a, *b;
     int64_t most, column_c = 1;
     int is_packed;
 #ifdef USE_CBLAS
     if (m > 0 && n > 0 && k > 0) {
+        if (row_c < 0) {
+            /* Rows in reverse order, with terms in reverse order. */
+            A += (m - 1) * row_a + (k - 1) * column_a, B += (k - 1) * row_b, C += (m - 1) * row_c;
+            row_a = -row_a, column_a = -column_a, row_b = -row_b, row_c = -row_c;
+        }
         int is_turned_a = column_a != 1, is_turned_b = column_b != 1;
         int64_t step_a = is_turned_a ? column_a : row_a > k ? row_a : k;
         int64_t step_b = is_turned_b ? column_b : row_b > n ? row_b : n;
@@ -692,7 +716,7 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
     if (m < 3 || m * n * k < 1024) {
         for (int64_t i = 0; i < m; i++)
             for (int64_t p = 0; p < k; p++)
-                for (int64_t j = 0; j < n; j++)
+                for (int64_t j = only_upper ? i : 0; j < n; j++)
                     C[i * row_c + j] +=
                         scale * A[i * row_a + p * column_a] * B[p * row_b + j * column_b];
         return 0;
@@ -707,7 +731,7 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
         column_a = row_b, row_b = turned[2];
         row_c = 1, column_c = turned[3];
     }
-    is_packed = n > 2 * COLUMNS;
+    is_packed = n > 8 * COLUMNS;
     most = smaller_integer(BLOCK_DEPTH, k);
     a = allocate(memory, smaller_integer(BLOCK_ROWS, m + ROWS) * most, sizeof(double));
     b = allocate(memory, smaller_integer(BLOCK_COLUMNS, n + COLUMNS) * most, sizeof(double));
@@ -717,20 +741,23 @@ static int add_product(Memory *memory, int64_t m, int64_t n, int64_t k, double s
         for (int64_t j = 0; j < n; j += BLOCK_COLUMNS) {
             int64_t depth = smaller_integer(BLOCK_DEPTH, k - p);
             int64_t columns = smaller_integer(BLOCK_COLUMNS, n - j);
-            pack(columns, depth, COLUMNS, B + p * row_b + j * column_b, column_b, row_b, b);
-            for (int64_t i = 0; i < m; i += BLOCK_ROWS) {
+            pack(columns, depth, COLUMNS, LANE, B + p * row_b + j * column_b, column_b, row_b, b);
+            for (int64_t i = 0; i < m && !(only_upper && i >= j + columns); i += BLOCK_ROWS) {
                 int64_t rows = smaller_integer(BLOCK_ROWS, m - i);
                 const double *first = A + i * row_a + p * column_a;
                 if (is_packed)
-                    pack(rows, depth, ROWS, first, row_a, column_a, a);
+                    pack(rows, depth, ROWS, ROWS, first, row_a, column_a, a);
                 for (int64_t c = 0; c < columns; c += COLUMNS)
-                    for (int64_t r = 0; r < rows; r += ROWS)
+                    for (int64_t r = 0; r < rows; r += ROWS) {
+                        if (only_upper && i + r >= j + c + COLUMNS)
+                            break;
                         add_panels(smaller_integer(ROWS, rows - r),
                                    smaller_integer(COLUMNS, columns - c), depth,
                                    is_packed ? a + r * depth : first + r * row_a,
                                    is_packed ? 1 : row_a, is_packed ? ROWS : column_a,
                                    b + c * depth, scale,
                                    C + (i + r) * row_c + (j + c) * column_c, row_c, column_c);
+                    }
             }
         }
     release(memory, memory->count - 2);
@@ -745,27 +772,31 @@ static int product(Memory *memory, int64_t m, int64_t n, int64_t k, const double
 {
     fill(total, m * n, 0.0);
     return add_product(memory, m, n, k, 1.0, A, left ? 1 : k, left ? m : 1, B, right ? 1 : n,
-                       right ? k : 1, total, n);
+                       right ? k : 1, total, n, 0);
 }
 
-/// gram: add_product fill smaller_integer
+/// copy_upper: smaller_integer
+/* Copy the upper half of a matrix to the lower one. */
+static void copy_upper(int64_t n, double *X)
+{
+    for (int64_t top = 0; top < n; top += 16)
+        for (int64_t left = 0; left <= top; left += 16)
+            for (int64_t i = top; i < smaller_integer(top + 16, n); i++)
+                for (int64_t j = left; j < smaller_integer(left + 16, i); j++)
+                    X[i * n + j] = X[j * n + i];
+}
+
+/// gram: add_product fill copy_upper
 /* Write A A' or A' A, of which one half is computed, for n rows and k terms. */
 static int gram(Memory *memory, int64_t n, int64_t k, const double *A, int transposed,
                 double *total)
 {
     int64_t row = transposed ? 1 : k, along = transposed ? n : 1;
+    int error;
     fill(total, n * n, 0.0);
-    for (int64_t i = 0; i < n; i += 64) {
-        int64_t rows = smaller_integer(64, n - i);
-        int error = add_product(memory, rows, i + rows, k, 1.0, A + i * row, row, along, A, along,
-                                row, total + i * n, n);
-        if (error)
-            return error;
-    }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            total[j * n + i] = total[i * n + j];
-    return 0;
+    error = add_product(memory, n, n, k, 1.0, A, row, along, A, along, row, total, n, 1);
+    copy_upper(n, total);
+    return error;
 }
 
 /// matmul: product
@@ -781,7 +812,7 @@ static int matmul(Memory *memory, int64_t count_a, int64_t count_b, int64_t m, i
 }
 
 /// factors
-/* Factors of a matrix: Cholesky's lower one, or those of LU with the rows that were exchanged. */
+/* Factors of a matrix: Cholesky's upper one, or those of LU with the rows that were exchanged. */
 typedef struct {
     int64_t n;
     double *factor;
@@ -789,35 +820,84 @@ typedef struct {
     int is_lu, is_singular, isnt_definite;
 } Factors;
 
-/// cholesky: memory add_product dot smaller_integer
-/* Factor the rows from a diagonal block of a lower triangle on; return whether it is definite. */
-static int factor_columns(int64_t n, int64_t first, int64_t end, double *L)
+/// triangles: add_product
+/* Solve a block of a triangular system for some lanes of columns: four rows at a time. */
+enum { TRIANGLE = 48, WIDTH = 4 };
+INLINE void solve_lanes(int lanes, int64_t n, const double *t, int64_t columns, double *B,
+                        int64_t row_b)
 {
-    for (int64_t i = first; i < n; i++)
-        for (int64_t j = first; j < end && j <= i; j++) {
-            double rest = L[i * n + j] - dot(j - first, L + i * n + first, L + j * n + first);
-            if (i == j && !(rest > 0))
-                return 0;
-            L[i * n + j] = i == j ? sqrt(rest) : rest / L[j * n + j];
-        }
-    return 1;
+    Lanes x[TRIANGLE][WIDTH], sums[4][WIDTH];
+    for (int64_t i = 0; i < n; i++) {
+        memset(x[i], 0, (size_t)lanes * sizeof(Lanes));
+        memcpy(x[i], B + i * row_b, (size_t)columns * sizeof(double));
+    }
+    for (int64_t i = 0; i < n; i += 4) {
+        for (int r = 0; r < 4; r++)
+            for (int j = 0; j < lanes; j++)
+                sums[r][j] = x[i + r < n ? i + r : i][j];
+        for (int64_t k = 0; k < i; k++, t += 4)
+            for (int r = 0; r < 4; r++)
+                for (int j = 0; j < lanes; j++)
+                    sums[r][j] -= t[r] * x[k][j];
+        for (int k = 0; k < 4; k++, t += 4)
+            for (int j = 0; j < lanes; j++) {
+                sums[k][j] *= t[k];
+                for (int r = k + 1; r < 4; r++)
+                    sums[r][j] -= t[r] * sums[k][j];
+            }
+        for (int r = 0; r < 4 && i + r < n; r++)
+            for (int j = 0; j < lanes; j++)
+                x[i + r][j] = sums[r][j];
+    }
+    for (int64_t i = 0; i < n; i++)
+        memcpy(B + i * row_b, x[i], (size_t)columns * sizeof(double));
 }
 
-/* Write Cholesky's factor over a matrix; 1 if it isn't definite. */
-static int cholesky(Memory *memory, int64_t n, double *L)
+/* Write inv(T) B over B, for a lower triangle of at most TRIANGLE rows and the given strides. */
+static void solve_triangle(int64_t n, int64_t count, const double *T, int64_t row_t,
+                           int64_t column_t, int unit, double *B, int64_t row_b)
 {
-    for (int64_t first = 0; first < n; first += 48) {
-        int64_t end = smaller_integer(first + 48, n);
-        if (!factor_columns(n, first, end, L))
-            return 1;
-        for (int64_t i = end; i < n; i += 64) {
-            int64_t rows = smaller_integer(64, n - i);
-            int error = add_product(memory, rows, i + rows - end, end - first, -1.0,
-                                    L + i * n + first, n, 1, L + end * n + first, 1, n,
-                                    L + i * n + end, n);
-            if (error)
-                return error;
+    double packed[TRIANGLE * (TRIANGLE + 4) / 2], *t = packed;
+    for (int64_t i = 0; i < n; i += 4)
+        for (int64_t k = 0; k < i + 4; k++)
+            for (int64_t r = i; r < i + 4; r++) {
+                double entry = r < n && k <= r ? T[r * row_t + k * column_t] : 0.0;
+                *t++ = k != r || r >= n ? entry : unit ? 1.0 : 1.0 / entry;
+            }
+    for (int64_t j = 0; j < count; j += WIDTH * LANE)
+        if (count - j >= WIDTH * LANE)
+            solve_lanes(WIDTH, n, packed, WIDTH * LANE, B + j, row_b);
+        else if (count - j > LANE)
+            solve_lanes(WIDTH, n, packed, count - j, B + j, row_b);
+        else
+            solve_lanes(1, n, packed, count - j, B + j, row_b);
+}
+
+/// cholesky: triangles
+/* Write Cholesky's upper factor over the upper half of a matrix; 1 if it isn't definite. */
+static int cholesky(Memory *memory, int64_t n, double *U)
+{
+    for (int64_t first = 0; first < n; first += TRIANGLE) {
+        int64_t end = smaller_integer(first + TRIANGLE, n);
+        double *own = U + first * n + end;
+        int error;
+        for (int64_t k = first; k < end; k++) {
+            double *row = U + k * n, pivot = row[k];
+            if (!(pivot > 0))
+                return 1;
+            for (int64_t j = k; j < end; j++)
+                row[j] /= sqrt(pivot);
+            for (int64_t i = k + 1; i < end; i++)
+                for (int64_t j = i; j < end; j++)
+                    U[i * n + j] -= row[i] * row[j];
         }
+        if (end == n)
+            break;
+        solve_triangle(end - first, n - end, U + first * n + first, 1, n, 0, own, n);
+        error = add_product(memory, n - end, n - end, end - first, -1.0, own, 1, n, own, n, 1,
+                            U + end * n + end, n, 1);
+        if (error)
+            return error;
     }
     return 0;
 }
@@ -850,14 +930,12 @@ static int lu(Memory *memory, int64_t n, double *A, int64_t *exchanged)
                     A[i * n + j] -= multiple * A[k * n + j];
             }
         }
-        for (int64_t k = first; k < end; k++)
-            for (int64_t i = k + 1; i < end; i++)
-                for (int64_t j = end; j < n; j++)
-                    A[i * n + j] -= A[i * n + k] * A[k * n + j];
         if (end < n) {
-            int error = add_product(memory, n - end, n - end, end - first, -1.0,
-                                    A + end * n + first, n, 1, A + first * n + end, n, 1,
-                                    A + end * n + end, n);
+            double *own = A + first * n + end;
+            int error;
+            solve_triangle(end - first, n - end, A + first * n + first, n, 1, 1, own, n);
+            error = add_product(memory, n - end, n - end, end - first, -1.0, A + end * n + first,
+                                n, 1, own, n, 1, A + end * n + end, n, 0);
             if (error)
                 return error;
         }
@@ -891,33 +969,27 @@ static int factored(Memory *memory, int64_t n, const double *X, int definite, Fa
 }
 
 /// solved: factored
-/* Write inv(T) B over B, for a triangle of a matrix, or its transpose; B has some columns. */
-static int by_triangle(Memory *memory, int64_t n, int64_t count, const double *T, int is_lower,
-                       int transposed, int unit, double *B)
+/* Write inv(T) B over B, for a triangle of a matrix with the given strides; B has some columns, or,
+   if it is the identity, as many as they have nonzero entries. */
+static int by_triangle(Memory *memory, int64_t n, int64_t count, const double *T, int64_t row,
+                       int64_t column, int is_lower, int unit, int is_identity, double *B)
 {
-    int64_t row = transposed ? 1 : n, column = transposed ? n : 1, block = 48;
-    int is_forward = is_lower != transposed;
-    for (int64_t first = 0; first < n; first += block) {
-        int64_t top = is_forward ? first : (n - first > block ? n - first - block : 0);
-        int64_t end = is_forward ? smaller_integer(first + block, n) : n - first;
-        int error = 0;
-        for (int64_t k = 0; k < end - top; k++) {
-            int64_t i = is_forward ? top + k : end - 1 - k;
-            int64_t from = is_forward ? i + 1 : top, to = is_forward ? end : i;
-            double pivot = unit ? 1.0 : T[i * n + i];
-            for (int64_t j = 0; j < count; j++)
-                B[i * count + j] /= pivot;
-            for (int64_t r = from; r < to; r++)
-                for (int64_t j = 0; j < count; j++)
-                    B[r * count + j] -= T[r * row + i * column] * B[i * count + j];
-        }
-        if (is_forward)
-            error = add_product(memory, n - end, count, end - top, -1.0,
-                                T + end * row + top * column, row, column, B + top * count, count,
-                                1, B + end * count, count);
-        else
-            error = add_product(memory, top, count, end - top, -1.0, T + top * column, row, column,
-                                B + top * count, count, 1, B, count);
+    int64_t step = count;
+    if (!is_lower) {
+        /* In reverse order, rows and columns make a lower triangle. */
+        T += (n - 1) * (row + column);
+        B += (n - 1) * step;
+        row = -row, column = -column, step = -step;
+    }
+    for (int64_t first = 0; first < n; first += TRIANGLE) {
+        int64_t end = smaller_integer(first + TRIANGLE, n), columns = is_identity ? end : count;
+        double *own = B + first * step;
+        int error;
+        solve_triangle(end - first, columns, T + first * (row + column), row, column, unit, own,
+                       step);
+        error = add_product(memory, n - end, columns, end - first, -1.0,
+                            T + end * row + first * column, row, column, own, step, 1,
+                            B + end * step, step, 0);
         if (error)
             return error;
     }
@@ -941,35 +1013,59 @@ static void exchange_rows(const Factors *given, int64_t count, double *X, int ba
 static int solved(Memory *memory, const Factors *given, int64_t count, const double *B,
                   int transposed, double *X)
 {
+    int64_t n = given->n;
     int is_lu = given->is_lu, error = 0;
     if (given->is_singular)
         return 1;
-    copy(X, B, given->n * count);
+    copy(X, B, n * count);
     if (is_lu && !transposed)
         exchange_rows(given, count, X, 0);
     for (int step = 0; step < 2 && !error; step++) {
-        int is_lower = !is_lu || (step == 0) != transposed;
-        int is_transposed = is_lu ? transposed : step;
-        error = by_triangle(memory, given->n, count, given->factor, is_lower, is_transposed,
-                            is_lu && is_lower, X);
+        int is_turned = is_lu ? transposed : step == 0;
+        error = by_triangle(memory, n, count, given->factor, is_turned ? 1 : n, is_turned ? n : 1,
+                            step == 0, is_lu && (step == 0) != transposed, 0, X);
     }
     if (is_lu && transposed)
         exchange_rows(given, count, X, 1);
     return error;
 }
 
-/// inverted: solved fill
+/// inverted: solved fill copy_upper
 /* Write the inverse of a matrix that is factored; 1 if it is singular. */
 static int inverted(Memory *memory, const Factors *given, double *X)
 {
     int64_t n = given->n;
-    double *ones = allocate(memory, n * n, sizeof(double));
-    if (ones == NULL)
+    const double *factor = given->factor;
+    int is_lu = given->is_lu, error;
+    double *lower = is_lu ? X : allocate(memory, n * n, sizeof(double));
+    if (given->is_singular)
+        return 1;
+    if (lower == NULL)
         return 3;
-    fill(ones, n * n, 0.0);
+    fill(lower, n * n, 0.0);
     for (int64_t i = 0; i < n; i++)
-        ones[i * n + i] = 1;
-    return solved(memory, given, n, ones, 0, X);
+        lower[i * n + i] = 1;
+    error = by_triangle(memory, n, n, factor, is_lu ? n : 1, is_lu ? 1 : n, 1, is_lu, 1, lower);
+    if (error)
+        return error;
+    if (is_lu) {
+        error = by_triangle(memory, n, n, factor, n, 1, 0, 0, 0, X);
+        for (int64_t k = n - 1; k >= 0; k--)
+            for (int64_t i = 0, other = given->exchanged[k]; i < n && other != k; i++) {
+                double entry = X[i * n + k];
+                X[i * n + k] = X[i * n + other];
+                X[i * n + other] = entry;
+            }
+        return error;
+    }
+    fill(X, n * n, 0.0);
+    for (int64_t i = 0; i < n && !error; i += BLOCK_ROWS) {
+        int64_t end = smaller_integer(i + BLOCK_ROWS, n);
+        const double *own = lower + i * n;
+        error = add_product(memory, end, end, end - i, 1.0, own, 1, n, own, n, 1, X, n, 1);
+    }
+    copy_upper(n, X);
+    return error;
 }
 
 /// trace_of_inverse: inverted
@@ -1104,11 +1200,16 @@ static int each_cholesky(Memory *memory, int64_t count, int64_t n, const double 
 {
     int error = 0;
     copy(total, A, count * n * n);
-    for (int64_t k = 0; k < count && !error; k++) {
-        error = cholesky(memory, n, total + k * n * n);
+    for (int64_t k = 0; k < count && !error; k++, total += n * n) {
         for (int64_t i = 0; i < n; i++)
-            for (int64_t j = i + 1; j < n; j++)
-                total[(k * n + i) * n + j] = 0;
+            for (int64_t j = 0; j < i; j++)
+                total[j * n + i] = total[i * n + j];
+        error = cholesky(memory, n, total);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < i; j++) {
+                total[i * n + j] = total[j * n + i];
+                total[j * n + i] = 0;
+            }
     }
     return error;
 }

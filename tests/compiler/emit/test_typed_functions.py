@@ -759,6 +759,13 @@ log log10 log1p log2 logabsdet logabsgamma logdet lu max min mod mul! permutedim
 round sign sin sinc sinh size sqrt tan tanh throw tr transpose trunc view"""
 
 
+def test_loops_are_vectorized():
+    # One without sums, and one that writes along another axis than the last.
+    pair = [(A**2).sum(), se.tanh(A).T]
+    for exprs, clause in ((A * x[None, :], ""), (pair, "reduction(+ : t2)")):
+        assert f"SIMD({clause})\n" in se.codegen([A, x], exprs, language="c")
+
+
 def test_julia_is_well_formed():
     # There is no Julia here: blocks and brackets are closed, calls are those of functions that are
     # defined or Julia's, and nothing is C's or Fortran's.
