@@ -5,7 +5,7 @@ from __future__ import annotations
 from sympy import Basic, Sum
 from sympy.matrices.expressions.matexpr import MatrixElement
 
-from ..expressions import Operand
+from ..expressions import Operand, sums_entries
 from .from_arrays import from_array
 from .from_sums import from_indexed
 
@@ -20,5 +20,5 @@ def from_stock(value: Basic) -> Operand:
     >>> from_stock((v.T * M * v)[0, 0])
     v.sum(axis=1) @ M @ v.sum(axis=1)
     """
-    is_sum = any(node.has(MatrixElement) for node in value.atoms(Sum))
+    is_sum = any(node.has(MatrixElement) for node in value.atoms(Sum)) or sums_entries(value)
     return from_indexed(value) if is_sum else from_array(value)

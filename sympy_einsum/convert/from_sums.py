@@ -37,6 +37,8 @@ from ..core import (
 )
 from ..expressions import (
     Delta,
+    Einsum,
+    Elementwise,
     Operand,
     Selection,
     TensorExpr,
@@ -51,6 +53,7 @@ from ..expressions import (
     scalar_product,
     shape_of,
     slot,
+    substitute,
     tensor_sum,
 )
 from ..operations import counting, matmul, prod, squeeze, transpose
@@ -67,7 +70,7 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     """Convert sums and products over entries, such as ``Sum(A[i, j]*x[j], (j, 0, n - 1))``.
 
     An IndexedBase with a shape becomes a tensor symbol. Entries of MatrixSymbols, traces and
-    determinants are read as :func:`from_matrix` reads them.
+    determinants are read as :func:`from_matrix` reads them, those of tensors as they are.
 
     Parameters
     ==========
@@ -110,6 +113,10 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     for kind in (Sum, Product):
         root = root.replace(kind, partial(_from_zero, labels, kind))
     given = {index: as_length(length) for index, length in pairs if length is not None}
+    # A free symbol that is the name of an index too isn't that index.
+    free = root.free_symbols.intersection(labels).difference([index for index, _ in pairs])
+    own = {symbol: Dummy(symbol.name, **symbol.assumptions0) for symbol in free}
+    root = root.subs(own)
     reader = _SumReader(root, [index for index, _ in pairs], given, vectors)
     converted: dict[Basic, _Value] = {}
     for node in postorder([root], reader.parts):
@@ -119,7 +126,7 @@ def from_indexed(expr: object, indices: Sequence[Index] = (), *, vectors: bool =
     for (index, _), found in zip(pairs, shape_of(result), strict=True):
         if not same_length(given.get(index, found), found):
             raise ShapeError(f"index {index} has length {found}, not {given[index]}")
-    return result
+    return substitute(result, {dummy: symbol for symbol, dummy in own.items()})
 
 
 def _indexed_by(given: Index) -> tuple[Symbol, Expr | None]:
@@ -284,6 +291,8 @@ class _SumReader:
             return node.args[:1]
         leaf = isinstance(node, (Indexed, MatrixElement, KroneckerDelta, TensorExpr))
         leaf = leaf or self._order(node) is not None
+        if isinstance(node, Elementwise) and not node.shape:
+            return children(node)
         if leaf or not node.free_symbols & self.labels:
             holds = not leaf and node.has(Sum, Product, Indexed)
             return node.args if holds and not hasattr(node, "bound_symbols") else ()
@@ -298,6 +307,8 @@ class _SumReader:
             return self._product(node, below[0])
         if isinstance(node, Indexed):
             return self._element(self._tensor(node.base), node.indices)
+        if isinstance(node, Einsum) and node.free_symbols & self.labels:
+            return _Value(self._factors(node, ()))
         if isinstance(node, MatrixElement):
             return self._element(*_of_column(matrix_tensor(node.parent, self.vectors), node))
         if isinstance(node, KroneckerDelta) and node.free_symbols & self.labels:
@@ -333,6 +344,8 @@ class _SumReader:
         ]
         if node.is_Add:
             return _Value([(tensor_sum(wide), labels)])
+        if isinstance(node, Elementwise):
+            return _Value([(apply_body(node.body, wide), labels)])
         body = node.func(*[p if is_literal(p) else slot(k) for k, p in enumerate(wide)])
         return _Value([(apply_body(body, wide), labels)])
 
@@ -454,22 +467,43 @@ class _SumReader:
         """Return a tensor indexed by labels, linear functions of labels, and fixed positions."""
         if len(positions) != tensor.order:
             raise ShapeError(f"{len(positions)} indices for {described(tensor)}")
-        labels: list[Symbol] = []
         factors: list[_Factor] = []
-        for length, position in zip(tensor.shape, positions, strict=True):
-            count = self.hints.get(position, length)
-            is_part = (length - count).is_nonnegative and not same_length(length, count)
-            if position in self.labels and not is_part:
-                labels.append(position)
-                continue
-            hidden = _Hidden("axis")
-            labels.append(hidden)
-            if position in self.labels:
-                part = _selection(position, length, S.Zero, S.One, count)
-                factors.append((part, (position, hidden)))
-                continue
-            factors.append(self._delta_to_position(hidden, position, length))
+        labels = [self._axis(p, n, factors) for n, p in zip(tensor.shape, positions, strict=True)]
         return _Value([(tensor, tuple(labels)), *factors])
+
+    def _axis(self, position: Expr, length: Expr, factors: list[_Factor]) -> Symbol:
+        """Return the label of an axis at a position, with the factors that it needs."""
+        count = self.hints.get(position, length)
+        is_part = (length - count).is_nonnegative and not same_length(length, count)
+        if position in self.labels and not is_part:
+            return position
+        hidden = _Hidden("axis")
+        if position in self.labels:
+            part = _selection(position, length, S.Zero, S.One, count)
+            factors.append((part, (position, hidden)))
+        else:
+            factors.append(self._delta_to_position(hidden, position, length))
+        return hidden
+
+    def _factors(self, tensor: Operand, axes: Sequence[Symbol]) -> list[_Factor]:
+        """Return the factors of a product in which positions are labels, with labels of its
+        axes."""
+        if not tensor.free_symbols & self.labels:
+            return [(tensor, tuple(axes))]
+        if not isinstance(tensor, Einsum) or len({*tensor.output}) < len(axes):
+            raise UnsupportedError(f"{tensor} isn't an entry of a tensor")
+        found: list[_Factor] = []
+        names = dict(zip(tensor.output, axes, strict=True))
+        rest = []
+        for operand, subscripts in zip(tensor.operands, tensor.subscripts, strict=True):
+            if isinstance(operand, Unit) and subscripts[0] not in names:
+                names[subscripts[0]] = self._axis(operand.position, operand.length, found)
+            else:
+                rest.append((operand, subscripts))
+        for operand, subscripts in rest:
+            own = [names.setdefault(k, _Hidden("axis")) for k in subscripts]
+            found += self._factors(operand, own)
+        return found
 
     def _order(self, node: Basic) -> tuple[tuple[Symbol, Symbol], Expr] | None:
         """Return the indices and the offset of a triangle of ones, [i + offset <= j]."""

@@ -32,6 +32,7 @@ from .conversion import (
     elementwise as elementwise,
     holds_tensor as holds_tensor,
     split_body as split_body,
+    sums_entries as sums_entries,
 )
 from .entrywise import (
     Elementwise as Elementwise,

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from sympy import Array, Basic, Expr, Lambda, MatrixBase, NDimArray, S, Symbol, conjugate, sympify
+from sympy import (
+    Array,
+    Basic,
+    Expr,
+    Lambda,
+    MatrixBase,
+    NDimArray,
+    Product,
+    S,
+    Sum,
+    Symbol,
+    conjugate,
+    sympify,
+)
 from sympy.logic.boolalg import Boolean
 from sympy.matrices.expressions.matexpr import MatrixElement, MatrixExpr, MatrixSymbol
 
@@ -34,6 +48,7 @@ from .graphs import (
     is_variable,
     outermost,
     scalar_children,
+    stock_children,
 )
 from .leaves import Constant
 from .products import Delta
@@ -113,6 +128,10 @@ def as_operand(value: TensorLike) -> Operand:
     if isinstance(value, (Expr, Boolean)) and not has_shape(value):
         if value.args and _holds_stock_axes(value):
             return as_operand(_of_stock(value))
+        if value.args and sums_entries(value):
+            # Those that are no product of tensors are loops, in code.
+            with suppress(UnsupportedError):
+                return _of_stock(value)
         if isinstance(value, Expr):
             check_scalar(value)
         if holds_tensor(value):
@@ -195,6 +214,13 @@ def _of_symbols(array: np.ndarray) -> Operand:
 def _holds_stock_axes(expr: Basic) -> bool:
     """Tell whether a scalar contains SymPy's matrix or array expressions."""
     return any(isinstance(node, _WITH_AXES) for node in postorder([expr], scalar_children))
+
+
+@cached(8192)
+def sums_entries(expr: Basic) -> bool:
+    """Tell whether a stock expression contains a sum or a product over entries of tensors."""
+    found = [own for own in postorder([expr], stock_children) if isinstance(own, (Sum, Product))]
+    return any({*s.variables} & e.free_symbols for s in found for e in outermost(s.function))
 
 
 @cached(8192)

@@ -54,6 +54,7 @@ from ..expressions import (
     outermost,
     over_symbol,
     stock_children,
+    sums_entries,
 )
 from .algebra import is_array, substituted
 from .patterns import is_pattern
@@ -258,6 +259,12 @@ def with_limits(stock: Stock, cls: type, function: Any, *limits: Limits, **optio
         held = [e for e in outermost(function) if not e.free_symbols.isdisjoint(variables)]
         function = function.xreplace({node: _symbols_outside(node) for node in held})
     return stock(cls, function, *limits, **options)
+
+
+def sum_value(stock: Stock, self: Expr, **hints: object) -> Expr:
+    """Return the value of a ``Sum`` or a ``Product``; over entries of tensors without limits."""
+    found = as_operand(self) if sums_entries(self) else self
+    return found if found is not self else stock(self, **hints)
 
 
 def limit(stock: Stock, cls: type, expr: Any, variable: Any, *args: Any, **options: Any) -> Expr:

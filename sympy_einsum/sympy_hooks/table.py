@@ -94,6 +94,16 @@ PATCHES: tuple[Patch, ...] = (
         )
         for name in ("AddWithLimits", "ExprWithLimits")
     ],
+    *[
+        Patch(
+            f"sympy.concrete.{module}:{name}",
+            "doit",
+            wrapped_by(stock.sum_value),
+            "it knows no sum of a function of which the entries of tensors are arguments",
+            "sums over entries of tensors keep their limits, and aren't differentiated",
+        )
+        for module, name in (("summations", "Sum"), ("products", "Product"))
+    ],
     Patch(
         "sympy.series.limits:Limit",
         "__new__",

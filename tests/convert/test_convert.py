@@ -370,6 +370,42 @@ def test_from_indexed():
     assert_close(by_lambdify(from_indexed(part)), by_lambdify((x[1:] ** 2).sum()))
 
 
+def test_sums_over_entries_of_tensors():
+    rows, columns = (i, 0, n - 1), (j, 0, n - 1)
+    for stock, expected in [
+        (Sum(x[i], rows), x.sum()),
+        (Sum(A[i, j] * x[j], columns), (A @ x)[i]),
+        (Sum(A[i, j] * x[j], columns, (i, 0, m - 1)), (A @ x).sum()),
+        (Sum(x[i] * S[i, j] * y[j], rows, columns), x @ S @ y),
+        (Sum(x[i] * Sum(A[j, i], (j, 0, m - 1)), rows), (A @ x).sum()),
+        (Sum((x[i + 1] - x[i]) ** 2, (i, 0, n - 2)), ((x[1:] - x[:-1]) ** 2).sum()),
+        (Sum(x[i - 1] * y[n - i], (i, 1, n)), x @ y[::-1]),
+        (Sum(x[i], (i, 1, n - 1)), x.sum() - x[0]),
+        (Sum(i * x[i] + t, rows), snp.arange(n) @ x + t * n),
+        (Sum(S[i, i] + se.inv(S)[i, i], rows), S.trace() + se.inv(S).trace()),
+        (Sum((A @ x)[i] ** 2 + A[i, :] @ y, (i, 0, m - 1)), (A @ x) @ (A @ x) + (A @ y).sum()),
+        (sympy.log(Sum(sympy.exp(x[i]), rows)), sympy.log(se.exp(x).sum())),
+        (x[i] * Sum(y[i], rows), x[i] * y.sum()),
+        (Product(x[i], rows), se.prod(x)),
+    ]:
+        value = stock.doit()
+        assert not value.has(Sum, Product)
+        at = {i: 1} if value.has(i) else {}
+        assert_close(by_lambdify(value.subs(at)), by_lambdify(expected.subs(at)))
+        if stock.has(Sum):
+            assert_close(
+                by_lambdify(se.gradient(stock.subs(at), x)),
+                by_lambdify(se.gradient(expected.subs(at), x)),
+            )
+    assert from_indexed(Sum(A[i, j] * x[j], columns), [i]) is A @ x
+    assert sympy.summation(x[i] ** 2, rows) is (x**2).sum()
+    assert se.diff(Sum(x[i] ** 2, rows), x) is 2 * x
+    with pytest.raises(se.ShapeError, match="index i takes positions from 0 to 7"):
+        Sum(se.TensorSymbol("z", 4)[i], (i, 0, 7)).doit()
+    IX, IY = IndexedBase("x", shape=(n,)), IndexedBase("y", shape=(n,))
+    assert from_indexed(IX[i] * Sum(IY[i], rows)) == x[i] * y.sum()
+
+
 def test_products_over_entries():
     IA, Ix = IndexedBase("A", shape=(m, n)), IndexedBase("x", shape=(n,))
     for stock, free, expected in [

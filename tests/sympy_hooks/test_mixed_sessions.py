@@ -769,8 +769,11 @@ def _sum_over_rows():
     close(Sum(k * A[k] * x[k], (k, 0, n - 1)), (np.arange(3) * NX) @ NA)
     total = Sum(x[k] ** 2 * y[k], (k, 0, n - 1))
     close(total, NX**2 @ NY)
+    close(se.diff(total, x), 2 * NX * NY)
+    norms = Sum(se.norm(A[k, :]), (k, 0, n - 1))
+    assert abs(se.lambdify([A], norms)(NA) - np.linalg.norm(NA, axis=1).sum()) < 1e-12
     with pytest.raises(se.UnsupportedError, match="write the sum over entries with einsum"):
-        se.diff(total, x)
+        se.diff(norms, A)
 
 
 @session
