@@ -9,9 +9,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import chain
 from typing import NamedTuple
 
 import sympy
@@ -374,11 +375,20 @@ def _by_second_derivatives(
     prover: Prover, function: Operand, variables: Sequence[Operand]
 ) -> CertificateStep | None:
     """Return the step that shows the curvature by the definiteness of the Hessian."""
-    if len(postorder([function])) > tuning.MAX_HESSIAN_NODES:
+    if len(variables) > tuning.MAX_HESSIAN_ARGUMENTS or _is_large([function]):
         return None
-    if len(variables) > tuning.MAX_HESSIAN_ARGUMENTS or not _is_smooth(prover, function):
+    if not _is_smooth(prover, function):
         return None
-    blocks = [[_as_matrix(diff(diff(function, a), b), a, b) for b in variables] for a in variables]
+    first = [diff(function, a) for a in variables]
+    if _is_large(first):
+        return None
+    seconds = [[diff(own, b) for b in variables] for own in first]
+    if _is_large(chain.from_iterable(seconds)):
+        return None
+    blocks = [
+        [_as_matrix(own, a, b) for own, b in zip(row, variables, strict=True)]
+        for row, a in zip(seconds, variables, strict=True)
+    ]
     matrix = simplify(block(blocks) if len(variables) > 1 else blocks[0][0])
     for sign, curvature, word in (
         (S.One, CONVEX, "positive"),
@@ -393,6 +403,11 @@ def _by_second_derivatives(
             reason = f"its {kind}, {simplify(shown)}, is {word}{end}"
             return CertificateStep(function, curvature, own, kind, reason)
     return None
+
+
+def _is_large(exprs: Iterable[Operand]) -> bool:
+    """Tell whether it would take long to find the sign of expressions."""
+    return len(postorder([*exprs])) > tuning.MAX_HESSIAN_NODES
 
 
 def _is_scalar(matrix: Operand) -> bool:

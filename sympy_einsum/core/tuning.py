@@ -553,9 +553,9 @@ MAX_SHOWN_CHARACTERS = 80
 # Points at which a sign is tried first, and the value that counts as one.
 TRIED_POINTS = 8
 TRIED_SIZE = 1e-6
-# Arguments of a function, and its nodes, whose Hessian is examined.
+# Arguments of a function whose Hessian is examined, and nodes of it and of its derivatives.
 MAX_HESSIAN_ARGUMENTS = 3
-MAX_HESSIAN_NODES = 200
+MAX_HESSIAN_NODES = 100
 # Degree of a polynomial whose extrema are computed exactly.
 MAX_EXACT_DEGREE = 8
 # Nodes one above the other, and operations, that are written as one scalar expression of an entry.
