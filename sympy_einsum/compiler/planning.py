@@ -13,7 +13,16 @@ from sympy import Expr
 
 from ..contraction_order import Optimizer, nominal_length
 from ..core import tuning
-from ..expressions import Operand, fuse_loops
+from ..expressions import (
+    Operand,
+    Positions,
+    Scan,
+    TensorAdd,
+    TensorSymbol,
+    View,
+    fuse_loops,
+    kinds_in,
+)
 from ..rules import (
     by_diagonals,
     by_low_rank,
@@ -53,10 +62,28 @@ class Prepared(NamedTuple):
 
 def prepare(exprs: Sequence[Operand]) -> Prepared:
     """Bring expressions into the forms that plans are made from."""
-    loops = hoist_inputs(fuse_loops(sum_stored_values(fuse_loops(exprs))))
-    given = push_slices_down(lift_deltas(by_diagonals(loops)))
-    apart = distribute_scalar_contractions(given)
-    return Prepared([given] if apart is given else [given, apart])
+    for rewrite, kind in _REWRITES:
+        if _holds(exprs, kind):
+            exprs = rewrite(exprs)
+    apart = distribute_scalar_contractions(exprs) if _holds(exprs, TensorAdd) else exprs
+    return Prepared([exprs] if apart is exprs else [exprs, apart])
+
+
+# Rewrites before lowering, in this order, and the kind of nodes without which they change nothing.
+_REWRITES: tuple[tuple[Callable[[Sequence[Operand]], Sequence[Operand]], type], ...] = (
+    (fuse_loops, Scan),
+    (sum_stored_values, Scan),
+    (fuse_loops, Scan),
+    (hoist_inputs, Scan),
+    (by_diagonals, TensorSymbol),
+    (lift_deltas, View),
+    (push_slices_down, Positions),
+)
+
+
+def _holds(exprs: Sequence[Operand], kind: type) -> bool:
+    """Tell whether nodes of a kind occur in a graph."""
+    return any(issubclass(own, kind) for expr in exprs for own in kinds_in(expr))
 
 
 def plan_prepared(
