@@ -179,11 +179,6 @@ def _nonzero_count(term: Operand) -> int:
     return nominal_size(shape_of(term))
 
 
-def _entrywise_cost(node: nodes.Elementwise) -> int:
-    """Compute the cost of a function of entries; logarithms of exponentials become differences."""
-    return _entries(node) * (tuning.ENTRY if softmax_inside_log(node) else _body_cost(node.body))
-
-
 def _exponentials_cost(node: nodes.AxesFunction | nodes.RunningFunction) -> int:
     """Count products with matrices of running functions as linear recurrences."""
     return (tuning.FUNCTION + tuning.ENTRY) * _entries(node.operands[0])
@@ -240,11 +235,6 @@ def _body_cost(body: Expr) -> int:
     return tuning.ENTRY + sum(operation(part) for part in postorder([body]) if part.args)
 
 
-def _scan_cost(node: nodes.Scan) -> int:
-    """Compute the cost of all steps."""
-    return nominal_length(node.length) * (tuning.STEP + cost(node.loop.outputs))
-
-
 def _solution_cost(node: nodes.Solution) -> int:
     """Compute the cost of some iterations of Newton's method."""
     size = nominal_size(node.shape)
@@ -267,7 +257,9 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         nodes.View: _view_cost,
         nodes.Einsum: _product_cost,
         nodes.TensorAdd: _sum_cost,
-        nodes.Elementwise: _entrywise_cost,
+        nodes.Elementwise: lambda node: (
+            _entries(node) * (tuning.ENTRY if softmax_inside_log(node) else _body_cost(node.body))
+        ),
         nodes.Softmax: _exponentials_cost,
         nodes.LogSumExp: _exponentials_cost,
         nodes.NamedAxesFunction: _comparisons_cost,
@@ -282,7 +274,9 @@ COSTS: NodeTable[Callable[[Any], int]] = NodeTable(
         nodes.AdjStack: _factorized(20),
         nodes.Cofactors: _cofactors_cost,
         nodes.StackFunction: _decomposed,
-        nodes.Scan: _scan_cost,
+        nodes.Scan: lambda node: (
+            nominal_length(node.length) * (tuning.STEP + cost(node.loop.outputs))
+        ),
         nodes.Solution: _solution_cost,
     },
 )

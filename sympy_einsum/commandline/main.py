@@ -83,7 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return COMMANDS[arguments.command](arguments)
     except TensorError as error:
-        _print_error(_for_shells(str(error)))
+        _print_error(str(error).replace('declare "', '--declare "'))
     except RecursionError:
         _print_error("the expression is nested too deeply for SymPy")
     except KeyboardInterrupt:
@@ -102,11 +102,6 @@ def _coloured(text: str, colour: str, stream: TextIO) -> str:
     """Return a text in a colour, if the stream is a terminal that shows colours."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return text if plain or not stream.isatty() else f"\033[{colour}m{text}\033[0m"
-
-
-def _for_shells(message: str) -> str:
-    """Rewrite declarations in an error message as options."""
-    return message.replace('declare "', '--declare "')
 
 
 def _derive(arguments: argparse.Namespace) -> int:

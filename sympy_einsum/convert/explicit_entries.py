@@ -105,14 +105,6 @@ def _symbol_entries(node: nodes.TensorSymbol, operands: Arrays, shape: Sizes) ->
     return _filled(shape, {p: getitem(node, p) if p else node for p in np.ndindex(shape)})
 
 
-def _scan_entries(node: nodes.Scan, operands: Arrays, shape: Sizes) -> np.ndarray:
-    return transform([unroll(node)], _entries)[0]
-
-
-def _constant_entries(node: nodes.Constant, operands: Arrays, shape: Sizes) -> np.ndarray:
-    return node.entries
-
-
 def _position_entries(node: nodes.Positions, operands: Arrays, shape: Sizes) -> np.ndarray:
     ones = {}
     for p in np.ndindex(shape[:-1]):
@@ -222,7 +214,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
     {
         nodes.TensorSymbol: _symbol_entries,
         nodes.Unknown: _symbol_entries,
-        nodes.Constant: _constant_entries,
+        nodes.Constant: lambda node, operands, shape: node.entries,
         nodes.Zeros: lambda node, operands, shape: _filled(shape, {}),
         nodes.LeviCivita: lambda node, operands, shape: nodes.Constant(node.array).entries,
         nodes.Positions: _position_entries,
@@ -238,7 +230,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         nodes.RunningSoftmax: _running_softmax_entries,
         nodes.IntervalProducts: _interval_entries,
         nodes.OneHot: _one_hot_entries,
-        nodes.Scan: _scan_entries,
+        nodes.Scan: lambda node, operands, shape: transform([unroll(node)], _entries)[0],
         nodes.Extremum: _extremum_entries,
         nodes.ExtremumShare: _share_entries,
         nodes.Inv: _of_matrix(Matrix.inv),

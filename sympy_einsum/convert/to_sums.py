@@ -255,13 +255,6 @@ def _symbol_plan(writer: EntryWriter, node: TensorSymbol, at: Position) -> Entry
     return EntryFormula([], lambda _: converted[at] if at else converted)
 
 
-def _elementwise_plan(writer: EntryWriter, node: Elementwise, at: Position) -> EntryFormula:
-    return EntryFormula(
-        _entrywise_plan(node, at),
-        lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)}),
-    )
-
-
 def _constant_plan(writer: EntryWriter, node: Constant, at: Position) -> EntryFormula:
     return EntryFormula([], lambda _: ImmutableDenseNDimArray(node.entries.tolist())[at])
 
@@ -316,7 +309,10 @@ TO_ENTRIES: NodeTable[Callable[..., EntryFormula]] = NodeTable(
         TensorAdd: lambda writer, node, at: EntryFormula(
             _entrywise_plan(node, at), lambda v: Add(*v)
         ),
-        Elementwise: _elementwise_plan,
+        Elementwise: lambda writer, node, at: EntryFormula(
+            _entrywise_plan(node, at),
+            lambda v: node.body.xreplace({slot(k): e for k, e in enumerate(v)}),
+        ),
         OneHot: _one_hot_plan,
         IntervalProducts: _interval_plan,
         MatrixFunction: _matrix_function_plan,

@@ -191,10 +191,6 @@ def _extremum_entry(entries: EntryForms, node: Extremum) -> Form:
     return Form(node.name, [entries.at(operand, labels)], tuple(over))
 
 
-def _triangle_entry(entries: EntryForms, node: Triangle) -> Form:
-    return ordered(node.offset, 0, 1)
-
-
 def _axes(condition: Form) -> list[int]:
     """Return the axes in a condition."""
     return sorted({k for label in condition.data for k in indices(label) if isinstance(k, int)})
@@ -215,7 +211,7 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Elementwise: _elementwise_entry,
         Extremum: _extremum_entry,
         Positions: _windows_entry,
-        Triangle: _triangle_entry,
+        Triangle: lambda entries, node: ordered(node.offset, 0, 1),
         **dict.fromkeys(
             [TensorSymbol, Zeros, Constant, LeviCivita, Unit, Selection, Fourier], _unchanged_entry
         ),

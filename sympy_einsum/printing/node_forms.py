@@ -95,11 +95,6 @@ def _operand(notation: Notation, node: TensorExpr) -> Form:
     return notation.of(node.operands[0])
 
 
-def _named_form(notation: Notation, node: TensorExpr) -> Form:
-    """Call a function of one tensor by its name."""
-    return forms.call(type(node).__name__.lower(), _operand(notation, node), axes=node.order)
-
-
 def _stack_function_form(notation: Notation, node: StackFunction) -> Form:
     note = (*([] if node.letter is None else [Symbol(node.letter)]), *node.data)
     operands = [notation.of(operand) for operand in node.operands]
@@ -336,7 +331,9 @@ FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
         Einsum: _product_form,
         TensorAdd: _sum_form,
         Elementwise: _elementwise_form,
-        MatrixFunction: _named_form,
+        MatrixFunction: lambda notation, node: forms.call(
+            type(node).__name__.lower(), _operand(notation, node), axes=node.order
+        ),
         StackFunction: _stack_function_form,
         MatrixPower: _matrix_power_form,
         Inv: lambda notation, node: algebra.inverse(_operand(notation, node)),

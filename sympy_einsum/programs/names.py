@@ -209,10 +209,6 @@ def _of_scipy(name: str) -> Value:
     raise AttributeError(f"scipy.{name} isn't read; scipy.special is")
 
 
-def _of_scipy_linalg(name: str) -> Value:
-    return _OWN["expm"] if name == "expm" else _of_linalg(name)
-
-
 def _of_lapack(name: str) -> Value:
     """Refuse LAPACK, which only helper functions of generated code import, whose bodies aren't
     parsed."""
@@ -225,17 +221,13 @@ def _of_jax(name: str) -> Value:
     raise AttributeError(f"jax.{name} isn't read; jax.numpy is")
 
 
-def _of_functools(name: str) -> Value:
-    return {"reduce": BUILTINS["reduce"]}[name]
-
-
 MODULES: Mapping[str, Callable[[str], Value]] = {
     "numpy": _of_numpy,
     "numpy.linalg": _of_linalg,
     "math": _of_math,
     "scipy": _of_scipy,
     "scipy.special": _SPECIAL.__getitem__,
-    "scipy.linalg": _of_scipy_linalg,
+    "scipy.linalg": lambda name: _OWN["expm"] if name == "expm" else _of_linalg(name),
     "scipy.linalg.lapack": _of_lapack,
     "jax": _of_jax,
     "jax.numpy": _of_numpy,
@@ -246,7 +238,7 @@ MODULES: Mapping[str, Callable[[str], Value]] = {
     "autograd.numpy": _of_numpy,
     "sympy_einsum.numpy": _of_numpy,
     "sympy_einsum": _OWN.__getitem__,
-    "functools": _of_functools,
+    "functools": lambda name: {"reduce": BUILTINS["reduce"]}[name],
 }
 # Conventional names of modules, for texts without imports.
 CUSTOMARY = {"np": "numpy", "numpy": "numpy", "math": "math", "jnp": "jax.numpy"}

@@ -91,10 +91,6 @@ def _holds_natural_numbers(node: nodes.Constant) -> bool:
     return array.dtype.kind in "biuf" and bool(((array >= 0) & (array % 1 == 0)).all())
 
 
-def _is_polynomial(node: nodes.Elementwise) -> bool:
-    return all(map(_is_operation, preorder_traversal(node.body)))
-
-
 def _always(node: Operand) -> bool:
     return True
 
@@ -110,7 +106,7 @@ MEANING: NodeTable[Callable[[Any], bool]] = NodeTable(
         **dict.fromkeys([nodes.Einsum, nodes.TensorAdd], _always),
         nodes.View: lambda node: _is_operation(node.coefficient),
         nodes.Constant: _holds_natural_numbers,
-        nodes.Elementwise: _is_polynomial,
+        nodes.Elementwise: lambda node: all(map(_is_operation, preorder_traversal(node.body))),
         nodes.Scan: lambda node: all(map(_has_meaning, postorder(node.loop.outputs, _parts))),
         # Positions are whole numbers, which nothing is computed from.
         nodes.OneHot: lambda node: isinstance(node.indices, nodes.TensorSymbol),

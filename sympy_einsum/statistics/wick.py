@@ -308,7 +308,7 @@ def _square_tilted(
             )
         left = [affine for square in squares for affine in _besides_squares(monomials, square)]
         forms = [monomials.variable_form(*variables)]
-    form, other = [_with_new_labels(monomials, forms[0]) for _ in range(2)]
+    form, other = [monomials.renamed(forms[0], ()) for _ in range(2)]
     products: list[Factors] = []
     for square in squares:
         for factors, *ends in _ends(square, same):
@@ -350,10 +350,6 @@ def _besides_squares(monomials: Monomials, square: Monomial) -> list[Monomial]:
 def _constant_of(monomials: Monomials, form: AffineForm) -> Operand:
     """Return the value of a form where the variables are zero."""
     return total_of([form.mean, scale(Integer(-1), monomials.linear_mean(form))])
-
-
-def _with_new_labels(monomials: Monomials, form: AffineForm) -> AffineForm:
-    return monomials.renamed(form, ())
 
 
 def key_of(monomials: Monomials, form: AffineForm) -> tuple[object, ...]:

@@ -142,10 +142,6 @@ def _binary(tree: ast.BinOp, names: Names) -> tuple[str, int]:
     return f"{left}{text}{right}", level
 
 
-def _enclosed(tree: Enclosed, names: Names) -> tuple[str, int]:
-    return f"({_binary(tree, names)[0]})", ATOM
-
-
 def _unary(tree: ast.UnaryOp, names: Names) -> tuple[str, int]:
     text, level = UNARY[type(tree.op)]
     return f"{text}{_at(tree.operand, level, names)}", level
@@ -217,10 +213,6 @@ def _expression(tree: ast.Expr, names: Names) -> tuple[str, int]:
     return _at(tree.value, TUPLE, names), TUPLE
 
 
-def _return(tree: ast.Return, names: Names) -> tuple[str, int]:
-    return f"return {_at(tree.value, TUPLE, names)}", TUPLE
-
-
 def _function(tree: ast.FunctionDef, names: Names) -> tuple[str, int]:
     arguments = ", ".join([own.arg for own in tree.args.args])
     lines = [f"@{_at(own, NAMED, names)}" for own in tree.decorator_list]
@@ -243,10 +235,6 @@ def _if(tree: ast.If, names: Names) -> tuple[str, int]:
     return "\n".join([head, *indented(tree.body, names)]), TUPLE
 
 
-def _raise(tree: ast.Raise, names: Names) -> tuple[str, int]:
-    return f"raise {_at(tree.exc, TUPLE, names)}", TUPLE
-
-
 _PRINTERS: dict[type, Callable[[Any, Names], tuple[str, int]]] = {
     ast.Name: _name,
     Operand: _name,
@@ -257,7 +245,7 @@ _PRINTERS: dict[type, Callable[[Any, Names], tuple[str, int]]] = {
     ast.Slice: _slice,
     ast.Starred: _starred,
     ast.BinOp: _binary,
-    Enclosed: _enclosed,
+    Enclosed: lambda tree, names: (f"({_binary(tree, names)[0]})", ATOM),
     ast.UnaryOp: _unary,
     ast.BoolOp: _boolean,
     ast.Compare: _comparison,
@@ -270,11 +258,11 @@ _PRINTERS: dict[type, Callable[[Any, Names], tuple[str, int]]] = {
     ast.Assign: _assign,
     ast.AugAssign: _augmented,
     ast.Expr: _expression,
-    ast.Return: _return,
+    ast.Return: lambda tree, names: (f"return {_at(tree.value, TUPLE, names)}", TUPLE),
     ast.FunctionDef: _function,
     ast.For: _for,
     ast.If: _if,
     ast.With: _with,
-    ast.Raise: _raise,
+    ast.Raise: lambda tree, names: (f"raise {_at(tree.exc, TUPLE, names)}", TUPLE),
     Allocate: _assign,
 }

@@ -267,10 +267,6 @@ def _weights(value: AnyValue) -> list[AnyValue]:
     return [*value.parts]
 
 
-def _logcumsumexp(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    return _weights(arguments[0])[1]
-
-
 def _running_mean(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     (x, *others), c = map(array_value, _weights(arguments[0])), array_value(arguments[1])
     rows = c.shape[0] if x.shape[0].is_integer(1) else x.shape[0]
@@ -345,7 +341,7 @@ CALLS: dict[str, CallPrinter] = {
     "each_logdet": _each_logdet,
     "each_solve": _each_solve,
     "running_weights": _running_weights,
-    "logcumsumexp": _logcumsumexp,
+    "logcumsumexp": lambda printer, arguments, own: _weights(arguments[0])[1],
     "running_mean": _running_mean,
     "blocks": _refused("derivatives of matrix powers and exponentials"),
 }

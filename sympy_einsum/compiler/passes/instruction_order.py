@@ -26,7 +26,7 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
     after: list[int] = []
     written: dict[int, int] = {}
     origin = origins(instructions)
-    axes = [_count_axes(step) for step in instructions]
+    axes = [sum([length is not S.One for length in step.shape]) for step in instructions]
     for number, step in enumerate(instructions):
         # A reduction has fewer axes than an operand.
         is_reduction = max([axes[k] for k in step.inputs], default=0) > max(axes[number], 1)
@@ -40,8 +40,3 @@ def _order(instructions: Sequence[Instruction]) -> list[int]:
             written[origin[step.inputs[0]]] = number
         after.append(place)
     return sorted(range(len(instructions)), key=lambda number: (after[number], number))
-
-
-def _count_axes(step: Instruction) -> int:
-    """Return the number of axes that aren't of length 1."""
-    return sum([length is not S.One for length in step.shape])

@@ -45,7 +45,7 @@ def pair_of_terms(node: TensorAdd, barriers: Barriers, use: Use = Use.READING) -
         if not _is_function(core):
             continue
         for j, other in enumerate(cores):
-            is_near = _is_fill(other) or below[j] & below[k]
+            is_near = (isinstance(other, View) and other.is_constant_fill) or below[j] & below[k]
             if j == k or not (is_near or (use and reach[j] & reach[k])):
                 continue
             found = stable_node(tensor_sum([node.operands[k], node.operands[j]]), use)
@@ -53,10 +53,6 @@ def pair_of_terms(node: TensorAdd, barriers: Barriers, use: Use = Use.READING) -
                 rest = [term for i, term in enumerate(node.operands) if i not in (j, k)]
                 return tensor_sum([found, *rest])
     return None
-
-
-def _is_fill(core: Operand) -> bool:
-    return isinstance(core, View) and core.is_constant_fill
 
 
 def _is_function(node: Operand) -> bool:

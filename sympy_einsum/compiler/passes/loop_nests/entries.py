@@ -116,7 +116,7 @@ class Entries:
         if known is not None:
             return known
         code = self.computed(number, index)
-        if _is_leaf(code):
+        if isinstance(code, ast.Constant) or bool(dotted_name(code)):
             return code
         is_innermost = depth_of(index) == len(self.loops)
         if (
@@ -346,11 +346,6 @@ class Reads:
             self._seen.add((number, index))
             for own in self.entries.operands_at(number, index):
                 self.add(*own)
-
-
-def _is_leaf(code: Code) -> bool:
-    """Tell whether code is a name or a number."""
-    return isinstance(code, ast.Constant) or bool(dotted_name(code))
 
 
 def _leaves(code: Code) -> int:
