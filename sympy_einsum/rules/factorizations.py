@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sympy import S, log, sqrt
+from sympy import S, log
 
 from ..analysis import Barriers, Product, inlined_product, is_symmetric
 from ..expressions import (
@@ -35,14 +35,13 @@ from ..expressions import (
     StackFunction,
     TensorExpr,
     View,
-    apply_body,
-    det,
     inline_products,
     inv,
     logdet,
     scale,
     slot,
 )
+from .matrices import determinant_as_power
 
 # Indices of an identity: those of the stack, the one that is summed, and the two that stay.
 STACK, SUMMED, ROW, COLUMN = range(4)
@@ -189,13 +188,7 @@ def _under_logarithm(operand: Operand) -> TensorExpr | None:
     return factor.matrices if is_diagonal and factor is not None else None
 
 
-def det_of_cholesky(node: Operand, barriers: Barriers) -> Operand | None:
+def determinant_of_cholesky(node: Operand, barriers: Barriers) -> Operand | None:
     """det chol(S) is the square root of det S."""
     factor = _factor(node.operands[0])
-    return None if factor is None else apply_body(sqrt(slot(0)), (det(factor.matrices),))
-
-
-def logdet_of_cholesky(node: Operand, barriers: Barriers) -> Operand | None:
-    """log det chol(S) = log(det S)/2."""
-    factor = _factor(node.operands[0])
-    return None if factor is None else scale(S.Half, logdet(factor.matrices))
+    return None if factor is None else determinant_as_power(node, factor.matrices, S.Half)

@@ -18,12 +18,10 @@ from ..expressions import (
     TensorExpr,
     View,
     contract,
-    det,
-    logdet,
     reshape_node,
     scale,
 )
-from .matrices import multiple
+from .matrices import determinant_as_power, is_logarithm, multiple
 
 
 def kronecker_factors(node: Operand) -> tuple[TensorExpr, TensorExpr] | None:
@@ -91,19 +89,13 @@ def function_of_product(node: MatrixFunction, barriers: Barriers) -> Operand | N
     return kronecker(*[node._build((own,), ()) for own in factors])
 
 
-def det_of_kronecker(node: Operand, barriers: Barriers) -> Operand | None:
-    """det(A ⊗ B) = det(A)^q det(B)^p for A of size p and B of size q."""
+def determinant_of_kronecker(node: Operand, barriers: Barriers) -> Operand | None:
+    """det(A ⊗ B) = det(A)^q det(B)^p for A of size p and B of size q, log|det(A ⊗ B)| = q log|det
+    A| + p log|det B|."""
     factors = _square_factors(node.operands[0])
     if factors is None:
         return None
     A, B = factors
-    return det(A) ** B.shape[0] * det(B) ** A.shape[0]
-
-
-def logdet_of_kronecker(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(A ⊗ B)| = q log|det A| + p log|det B|."""
-    factors = _square_factors(node.operands[0])
-    if factors is None:
-        return None
-    A, B = factors
-    return B.shape[0] * logdet(A) + A.shape[0] * logdet(B)
+    first = determinant_as_power(node, A, B.shape[0])
+    second = determinant_as_power(node, B, A.shape[0])
+    return first + second if is_logarithm(node) else first * second

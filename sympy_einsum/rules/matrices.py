@@ -30,6 +30,8 @@ from ..expressions import (
     IntervalProducts,
     Inv,
     InvStack,
+    LogDet,
+    LogDetStack,
     MatrixPower,
     Ones,
     Operand,
@@ -336,76 +338,58 @@ def _power_of_multiple(node: MatrixPower) -> Operand | None:
 # --- determinants ---------------------------------------------------------------------------------
 
 
-def _determinant(chain: Chain | None) -> Operand | None:
-    """det(w A B) = w^n det A det B [MC, eq. 21]."""
+# Each rule is one for det, and one for log|det|, by what the node is.
+
+
+def is_logarithm(node: Operand) -> bool:
+    """Tell whether a determinant is log|det|."""
+    return isinstance(node, (LogDet, LogDetStack))
+
+
+def determinant_as_power(node: Operand, matrices: Operand, exponent: Operand) -> Operand:
+    """Return det(X)^k, or k log|det X|, for other matrices X than the node's."""
+    if is_logarithm(node):
+        return scale(exponent, logdet(matrices))
+    return apply_body(slot(0) ** slot(1), (det(matrices), exponent))
+
+
+def _of_chain(node: Operand, chain: Chain | None) -> Operand | None:
+    """det(w A B) = w^n det A det B, log|det(w A B)| = n log|w| + log|det A| + log|det B| [MC, eq.
+    21]."""
     if chain is None:
         return None
-    terms = chain.weighted(slot(0) ** slot(1), chain.lengths[chain.row])
-    terms += [(det(own), labels[:-2]) for own, labels in chain.factors]
+    size, is_sum = chain.lengths[chain.row], is_logarithm(node)
+    function = logdet if is_sum else det
+    body = slot(1) * log(Abs(slot(0))) if is_sum else slot(0) ** slot(1)
+    terms = chain.weighted(body, size)
+    terms += [(function(own), labels[:-2]) for own, labels in chain.factors]
+    if is_sum:
+        return total_of([chain.product([term], chain.stack) for term in terms])
     return chain.product(terms, chain.stack)
 
 
-def _log_determinant(chain: Chain | None) -> Operand | None:
-    """log|det(w A B)| = n log|w| + log|det A| + log|det B| [MC, eq. 21]."""
-    if chain is None:
-        return None
-    terms = chain.weighted(slot(1) * log(Abs(slot(0))), chain.lengths[chain.row])
-    terms += [(logdet(own), labels[:-2]) for own, labels in chain.factors]
-    return total_of([chain.product([term], chain.stack) for term in terms])
-
-
-def det_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
+def determinant_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
     """det(c X') = c^n det X."""
-    return _determinant(multiple_chain(node.operands[0]))
+    return _of_chain(node, multiple_chain(node.operands[0]))
 
 
-def det_of_product(node: Operand, barriers: Barriers) -> Operand | None:
+def determinant_of_product(node: Operand, barriers: Barriers) -> Operand | None:
     """det(A B) = det A det B for square A, B."""
-    return _determinant(chain_of(node.operands[0]))
+    return _of_chain(node, chain_of(node.operands[0]))
 
 
-def logdet_of_multiple(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(c X')| = n log|c| + log|det X|."""
-    return _log_determinant(multiple_chain(node.operands[0]))
-
-
-def logdet_of_product(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(A B)| = log|det A| + log|det B| for square A, B."""
-    return _log_determinant(chain_of(node.operands[0]))
-
-
-def det_of_power(node: Operand, barriers: Barriers) -> Operand | None:
+def determinant_of_power(node: Operand, barriers: Barriers) -> Operand | None:
     """det(X^k) = det(X)^k."""
-    return _power_of_determinant(symbolic_power(node.operands[0]))
+    power = symbolic_power(node.operands[0])
+    return None if power is None else determinant_as_power(node, *power)
 
 
-def det_of_inverse(node: Operand, barriers: Barriers) -> Operand | None:
+def determinant_of_inverse(node: Operand, barriers: Barriers) -> Operand | None:
     """det(inv X) = 1 / det X."""
-    return _power_of_determinant(_inverted(node.operands[0]))
-
-
-def logdet_of_power(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(X^k)| = k log|det X|."""
-    return _multiple_of_log_determinant(symbolic_power(node.operands[0]))
-
-
-def logdet_of_inverse(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(inv X)| = -log|det X|."""
-    return _multiple_of_log_determinant(_inverted(node.operands[0]))
-
-
-def _inverted(matrices: Operand) -> tuple[Operand, Operand] | None:
-    """Return base and exponent of an inverse of matrices."""
-    is_inverse = isinstance(matrices, (Inv, InvStack))
-    return (matrices.operands[0], S.NegativeOne) if is_inverse else None
-
-
-def _power_of_determinant(power: tuple[Operand, Operand] | None) -> Operand | None:
-    return None if power is None else apply_body(slot(0) ** slot(1), (det(power[0]), power[1]))
-
-
-def _multiple_of_log_determinant(power: tuple[Operand, Operand] | None) -> Operand | None:
-    return None if power is None else scale(power[1], logdet(power[0]))
+    (matrices,) = node.operands
+    if not isinstance(matrices, (Inv, InvStack)):
+        return None
+    return determinant_as_power(node, matrices.operands[0], S.NegativeOne)
 
 
 def diagonal_parts(matrices: Operand) -> tuple[Expr, TensorExpr] | None:
@@ -422,25 +406,26 @@ def diagonal_parts(matrices: Operand) -> tuple[Expr, TensorExpr] | None:
     return factor, contract((matrices.core,), matrices.subscripts[-1:], labels, lengths)
 
 
-def det_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
-    """det(diag(c v)) = c^n Π v_i."""
+def determinant_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
+    """det(diag(c v)) = c^n Π v_i, log|det(diag(c v))| = n log|c| + Σ log|v_i|."""
     found = diagonal_parts(node.operands[0])
     if found is None:
         return None
     factor, vectors = found
-    return scale(factor ** vectors.shape[-1], _product_of_entries(vectors))
+    size = vectors.shape[-1]
+    if not is_logarithm(node):
+        return scale(factor**size, _product_of_entries(vectors))
+    axes, lengths = tuple(range(vectors.order)), dict(enumerate(vectors.shape))
+    spread = contract((size * log(Abs(factor)),), ((),), axes[:-1], lengths)
+    return total_of([_sum_of_logarithms(vectors), spread])
 
 
-def det_of_triangle(node: Operand, barriers: Barriers) -> Operand | None:
-    """det(T) = Π T_ii of triangular matrices."""
+def determinant_of_triangle(node: Operand, barriers: Barriers) -> Operand | None:
+    """det(T) = Π T_ii, log|det(T)| = Σ log|T_ii| of triangular matrices."""
     vectors = _diagonal_of_triangle(node.operands[0])
-    return None if vectors is None else _product_of_entries(vectors)
-
-
-def logdet_of_triangle(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(T)| = Σ log|T_ii| of triangular matrices."""
-    vectors = _diagonal_of_triangle(node.operands[0])
-    return None if vectors is None else _sum_of_logarithms(vectors)
+    if vectors is None:
+        return None
+    return _sum_of_logarithms(vectors) if is_logarithm(node) else _product_of_entries(vectors)
 
 
 def _diagonal_of_triangle(matrices: Operand) -> TensorExpr | None:
@@ -492,18 +477,6 @@ def _product_of_entries(vectors: TensorExpr) -> Operand:
     subscripts = ((*axes, last), (first,), (last,))
     lengths = dict(enumerate((*stack, size, size)))
     return contract((intervals, *ends), subscripts, axes[:-1], lengths)
-
-
-def logdet_of_diagonal(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(diag(c v))| = n log|c| + Σ log|v_i|."""
-    found = diagonal_parts(node.operands[0])
-    if found is None:
-        return None
-    factor, vectors = found
-    axes, lengths = tuple(range(vectors.order)), dict(enumerate(vectors.shape))
-    constant = vectors.shape[-1] * log(Abs(factor))
-    spread = contract((constant,), ((),), axes[:-1], lengths)
-    return total_of([_sum_of_logarithms(vectors), spread])
 
 
 def _sum_of_logarithms(vectors: TensorExpr) -> Operand:

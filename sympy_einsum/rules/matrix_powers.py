@@ -28,7 +28,7 @@ from ..expressions import (
     scale,
     tensor_sum,
 )
-from .matrices import diagonal_parts, multiple, product_of_matrices, symbolic_power
+from .matrices import diagonal_parts, is_logarithm, multiple, product_of_matrices, symbolic_power
 
 
 def along_multiple(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
@@ -116,16 +116,14 @@ def _traces(matrices: TensorExpr) -> Operand:
     return contract((matrices,), ((*stack, rows, rows),), stack, lengths)
 
 
-def det_of_exponential(node: Operand, barriers: Barriers) -> Operand | None:
-    """det(exp(X)) = exp(tr X)."""
+def determinant_of_exponential(node: Operand, barriers: Barriers) -> Operand | None:
+    """det(exp(X)) = exp(tr X), log|det(exp(X))| = tr X for a real X."""
     exponent = _exponent(node.operands[0])
-    return None if exponent is None else apply_body(EXP, (_traces(exponent),))
-
-
-def logdet_of_exponential(node: Operand, barriers: Barriers) -> Operand | None:
-    """log|det(exp(X))| = tr X for a real X."""
-    exponent = _exponent(node.operands[0])
-    return None if exponent is None or holds_complex(exponent) else _traces(exponent)
+    if exponent is None:
+        return None
+    if not is_logarithm(node):
+        return apply_body(EXP, (_traces(exponent),))
+    return None if holds_complex(exponent) else _traces(exponent)
 
 
 def join_exponentials(node: Operand, barriers: Barriers) -> Operand | None:
