@@ -16,6 +16,7 @@ from .typed_values import (
     OR,
     SIGN,
     Argument,
+    Arguments,
     ArrayValue,
     FactorsValue,
     Value,
@@ -59,6 +60,7 @@ class C(Language):
     truths = ("0", "1")
     reserved = frozenset([*f"{KEYWORDS} {LIBRARY} {OWN}".split(), *RESULTS])
     end = "}"
+    terminator = ";"
 
     def cast_to_double(self, value: Value) -> Value:
         return Value(f"(double){value.at(SIGN)}", SIGN)
@@ -90,13 +92,12 @@ class C(Language):
         return f"{array.text}[{place.text}]"
 
     def argument(self, value: Argument, use: Use) -> str:
-        if isinstance(value, bool):
-            return self.truths[value]
         if isinstance(value, FactorsValue):
             return f"&{value.text}"
-        if isinstance(value, ArrayValue) and not value.is_whole:
-            return f"{value.text} + {value.offset.text}"
-        return value.text
+        return super().argument(value, use)
+
+    def part(self, array: ArrayValue) -> str:
+        return f"{array.text} + {array.offset.text}"
 
     def named_part(self, printer: TypedPrinter, own: str, array: ArrayValue) -> ArrayValue:
         kind = f"const {array.kind}" if array.is_constant else array.kind
@@ -109,12 +110,6 @@ class C(Language):
     def declare(self, printer: TypedPrinter, own: str, value: Value, is_fixed: bool) -> None:
         kind = f"const {value.kind}" if is_fixed else value.kind
         printer.lines.append(f"{kind} {own} = {value.text};")
-
-    def assign(self, printer: TypedPrinter, target: str, text: str) -> None:
-        printer.lines.append(f"{target} = {text};")
-
-    def augment(self, printer: TypedPrinter, target: str, operator: str, value: Value) -> None:
-        printer.lines.append(f"{target} {operator}= {value.text};")
 
     def loop(self, printer: TypedPrinter, own: str, start: Value, stop: Value, step: Value) -> None:
         relation = ">" if step.number == -1 else "<"
@@ -164,37 +159,29 @@ class C(Language):
         call = call_text(self, printer.use("copy"), [target, source, source.size], printer.use)
         printer.lines.append(f"{call};")
 
-    def factors(self, printer: TypedPrinter, own: str, arguments: Sequence[Argument]) -> None:
+    def factors(self, printer: TypedPrinter, own: str, given: Arguments) -> None:
         printer.lines.append(f"Factors {own};")
         printer.allocated.append(own)
-        texts = [self.argument(argument, printer.use) for argument in arguments]
+        texts = [self.argument(argument, printer.use) for argument in given]
         call = f"factored({', '.join([self._memory(printer), *texts])}, &{own})"
         self._checked(printer, call)
 
     def compute(
-        self,
-        printer: TypedPrinter,
-        part: str,
-        arguments: Sequence[Argument],
-        *,
-        memory: bool,
-        fails: bool,
+        self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool, fails: bool
     ) -> None:
-        given = [self._memory(printer)] if memory else []
-        given += [self.argument(argument, printer.use) for argument in arguments]
-        call = f"{part}({', '.join(given)})"
+        texts = [self._memory(printer)] if memory else []
+        texts += [self.argument(argument, printer.use) for argument in given]
+        call = f"{part}({', '.join(texts)})"
         if memory or fails:
             self._checked(printer, call)
         else:
             printer.lines.append(f"{call};")
 
-    def number(
-        self, printer: TypedPrinter, part: str, arguments: Sequence[Argument], *, memory: bool
-    ) -> Value:
+    def number(self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool) -> Value:
         own = Value(printer.new_name())
         self.declare(printer, own.text, Value("0.0"), is_fixed=False)
         reference = Value(f"&{own.text}")
-        self.compute(printer, part, [*arguments, reference], memory=memory, fails=True)
+        self.compute(printer, part, [*given, reference], memory=memory, fails=True)
         return own
 
     # --- functions

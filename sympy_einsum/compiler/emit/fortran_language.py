@@ -22,8 +22,8 @@ from .typed_values import (
     SUM,
     TRUTH,
     Argument,
+    Arguments,
     ArrayValue,
-    FactorsValue,
     Value,
     difference_of,
     integer,
@@ -160,13 +160,12 @@ class Fortran(Language):
         return f"{array.text}({place.text})"
 
     def argument(self, value: Argument, use: Use) -> str:
-        if isinstance(value, bool):
-            return self.truths[value]
-        if isinstance(value, FactorsValue):
-            return value.text
-        if isinstance(value, ArrayValue):
-            return value.text if value.is_whole else f"{value.text}({value.offset.text})"
-        return self.converted(value, value.kind, use)
+        if isinstance(value, Value):
+            return self.converted(value, value.kind, use)
+        return super().argument(value, use)
+
+    def part(self, array: ArrayValue) -> str:
+        return f"{array.text}({array.offset.text})"
 
     def _section(self, array: ArrayValue) -> str:
         last = difference_of(sum_of(array.offset, array.size), integer(1))
@@ -181,9 +180,6 @@ class Fortran(Language):
     def declare(self, printer: TypedPrinter, own: str, value: Value, is_fixed: bool) -> None:
         self._declared(printer, own, TYPES[value.kind])
         self.assign(printer, own, value.text)
-
-    def assign(self, printer: TypedPrinter, target: str, text: str) -> None:
-        printer.lines.append(f"{target} = {text}")
 
     def augment(self, printer: TypedPrinter, target: str, operator: str, value: Value) -> None:
         term = self._number(value).at(SIGN if operator == "*" else PRODUCT)
@@ -236,32 +232,24 @@ class Fortran(Language):
         sized = ArrayValue(target.text, source.shape, target.kind, target.offset)
         self.assign(printer, self._section(sized), self._section(source))
 
-    def factors(self, printer: TypedPrinter, own: str, arguments: Sequence[Argument]) -> None:
+    def factors(self, printer: TypedPrinter, own: str, given: Arguments) -> None:
         self._declared(printer, own, "type(factors)")
-        given = [*arguments, Value(own)]
-        printer.lines.append(f"call {call_text(self, 'factored', given, printer.use)}")
+        call = call_text(self, "factored", [*given, Value(own)], printer.use)
+        printer.lines.append(f"call {call}")
 
     def compute(
-        self,
-        printer: TypedPrinter,
-        part: str,
-        arguments: Sequence[Argument],
-        *,
-        memory: bool,
-        fails: bool,
+        self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool, fails: bool
     ) -> None:
-        call = call_text(self, part, arguments, printer.use)
+        call = call_text(self, part, given, printer.use)
         if fails:
             self._checked(printer, call)
         else:
             printer.lines.append(f"call {call}")
 
-    def number(
-        self, printer: TypedPrinter, part: str, arguments: Sequence[Argument], *, memory: bool
-    ) -> Value:
+    def number(self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool) -> Value:
         own = Value(printer.new_name())
         self._declared(printer, own.text, TYPES[DOUBLE])
-        self.compute(printer, part, [*arguments, own], memory=memory, fails=True)
+        self.compute(printer, part, [*given, own], memory=memory, fails=True)
         return own
 
     # --- functions

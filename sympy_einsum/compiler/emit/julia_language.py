@@ -3,7 +3,7 @@ as in C."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from ...expressions import shape_of
@@ -18,7 +18,7 @@ from .typed_values import (
     OR,
     SUM,
     TRUTH,
-    Argument,
+    Arguments,
     ArrayValue,
     Value,
     difference_of,
@@ -125,28 +125,15 @@ class Julia(Language):
     def entry(self, array: ArrayValue, place: Value) -> str:
         return f"{array.text}[{sum_of(place, integer(1)).text}]"
 
-    def argument(self, value: Argument, use: Use) -> str:
-        if isinstance(value, bool):
-            return self.truths[value]
-        if isinstance(value, ArrayValue) and not value.is_whole:
-            last = sum_of(value.offset, value.size)
-            return f"view({value.text}, {self._first(value)}:{last.text})"
-        return value.text
+    def part(self, array: ArrayValue) -> str:
+        last = sum_of(array.offset, array.size)
+        return f"view({array.text}, {self._first(array)}:{last.text})"
 
     @staticmethod
     def _first(array: ArrayValue) -> str:
         return sum_of(array.offset, integer(1)).text
 
     # --- statements
-
-    def declare(self, printer: TypedPrinter, own: str, value: Value, is_fixed: bool) -> None:
-        self.assign(printer, own, value.text)
-
-    def assign(self, printer: TypedPrinter, target: str, text: str) -> None:
-        printer.lines.append(f"{target} = {text}")
-
-    def augment(self, printer: TypedPrinter, target: str, operator: str, value: Value) -> None:
-        printer.lines.append(f"{target} {operator}= {value.text}")
 
     def loop(self, printer: TypedPrinter, own: str, start: Value, stop: Value, step: Value) -> None:
         last = (sum_of if step.number == -1 else difference_of)(stop, integer(1))
@@ -173,25 +160,17 @@ class Julia(Language):
         places = f"{target.text}, {self._first(target)}, {source.text}, {self._first(source)}"
         printer.lines.append(f"copyto!({places}, {source.size.text})")
 
-    def factors(self, printer: TypedPrinter, own: str, arguments: Sequence[Argument]) -> None:
-        self.assign(printer, own, call_text(self, "factored", arguments, printer.use))
+    def factors(self, printer: TypedPrinter, own: str, given: Arguments) -> None:
+        self.assign(printer, own, call_text(self, "factored", given, printer.use))
 
     def compute(
-        self,
-        printer: TypedPrinter,
-        part: str,
-        arguments: Sequence[Argument],
-        *,
-        memory: bool,
-        fails: bool,
+        self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool, fails: bool
     ) -> None:
-        printer.lines.append(call_text(self, part, arguments, printer.use))
+        printer.lines.append(call_text(self, part, given, printer.use))
 
-    def number(
-        self, printer: TypedPrinter, part: str, arguments: Sequence[Argument], *, memory: bool
-    ) -> Value:
+    def number(self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool) -> Value:
         own = printer.new_name()
-        self.assign(printer, own, call_text(self, part, arguments, printer.use))
+        self.assign(printer, own, call_text(self, part, given, printer.use))
         return Value(own)
 
     # --- functions

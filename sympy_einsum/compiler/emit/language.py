@@ -26,6 +26,7 @@ from .typed_values import (
     SUM,
     TRUTH,
     Argument,
+    Arguments,
     ArrayValue,
     Value,
     difference_of,
@@ -96,6 +97,7 @@ class Language:
     truths : the texts of false and true
     reserved : the names that mean something in its text
     end : the line after a loop
+    terminator : what ends a statement
     computes_both : whether a choice of two numbers computes both
     reads_lengths : whether axis lengths are read from arrays
     """
@@ -116,6 +118,7 @@ class Language:
     truths: ClassVar[tuple[str, str]]
     reserved: ClassVar[Collection[str]]
     end: ClassVar[str]
+    terminator: ClassVar[str] = ""
     computes_both: ClassVar[bool] = False
     reads_lengths: ClassVar[bool] = False
 
@@ -330,6 +333,14 @@ class Language:
 
     def argument(self, value: Argument, use: Use) -> str:
         """Return the text of an argument of a helper function."""
+        if isinstance(value, bool):
+            return self.truths[value]
+        if isinstance(value, ArrayValue) and not value.is_whole:
+            return self.part(value)
+        return value.text
+
+    def part(self, array: ArrayValue) -> str:
+        """Return the text of a part of an array."""
         raise NotImplementedError
 
     def named_part(self, printer: TypedPrinter, own: str, array: ArrayValue) -> ArrayValue:
@@ -341,15 +352,15 @@ class Language:
 
     def declare(self, printer: TypedPrinter, own: str, value: Value, is_fixed: bool) -> None:
         """Declare a variable by its first value."""
-        raise NotImplementedError
+        self.assign(printer, own, value.text)
 
     def assign(self, printer: TypedPrinter, target: str, text: str) -> None:
         """Assign to a variable or an entry."""
-        raise NotImplementedError
+        printer.lines.append(f"{target} = {text}{self.terminator}")
 
     def augment(self, printer: TypedPrinter, target: str, operator: str, value: Value) -> None:
         """Add to a variable or an entry, or multiply it."""
-        raise NotImplementedError
+        printer.lines.append(f"{target} {operator}= {value.text}{self.terminator}")
 
     def branch(
         self, printer: TypedPrinter, own: str, test: Value, first: list[str], second: list[str]
@@ -389,26 +400,18 @@ class Language:
         """Copy the entries of an array."""
         raise NotImplementedError
 
-    def factors(self, printer: TypedPrinter, own: str, arguments: Sequence[Argument]) -> None:
+    def factors(self, printer: TypedPrinter, own: str, given: Arguments) -> None:
         """Factor a matrix."""
         raise NotImplementedError
 
     def compute(
-        self,
-        printer: TypedPrinter,
-        part: str,
-        arguments: Sequence[Argument],
-        *,
-        memory: bool,
-        fails: bool,
+        self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool, fails: bool
     ) -> None:
         """Call a helper function that writes into arrays; it may allocate memory, and it may fail
         otherwise."""
         raise NotImplementedError
 
-    def number(
-        self, printer: TypedPrinter, part: str, arguments: Sequence[Argument], *, memory: bool
-    ) -> Value:
+    def number(self, printer: TypedPrinter, part: str, given: Arguments, *, memory: bool) -> Value:
         """Return the number that a helper function computes, which may fail."""
         raise NotImplementedError
 
@@ -435,6 +438,6 @@ def arithmetic(values: Sequence[Value]) -> str:
     return DOUBLE if any(own.kind == DOUBLE for own in values) else INTEGER
 
 
-def call_text(language: Language, own: str, arguments: Sequence[Argument], use: Use) -> str:
+def call_text(language: Language, own: str, given: Arguments, use: Use) -> str:
     """Return the call of a helper function."""
-    return f"{own}({', '.join([language.argument(argument, use) for argument in arguments])})"
+    return f"{own}({', '.join([language.argument(argument, use) for argument in given])})"

@@ -91,6 +91,7 @@ class TupleValue:
 AnyValue = Value | ArrayValue | FactorsValue | TupleValue
 # What helper functions are called with.
 Argument = Value | ArrayValue | FactorsValue | bool
+Arguments = Sequence[Argument]
 
 
 def product_of(factors: Sequence[Value]) -> Value:
