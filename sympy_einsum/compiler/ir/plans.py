@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, wraps
 from itertools import count
 from math import prod
 from operator import eq
@@ -42,6 +42,20 @@ class Plan(NamedTuple):
         steps = [self.instructions[k] for k in order]
         moved = [s.on(tuple([place[k] for k in s.inputs])) for s in steps]
         return self._replace(instructions=moved, results=[place[k] for k in self.results])
+
+
+def of_instructions(*ops: str) -> Callable[[Callable[[Plan], Plan]], Callable[[Plan], Plan]]:
+    """Return the decorator of a pass that changes nothing in plans without any of some
+    instructions."""
+
+    def decorate(change: Callable[[Plan], Plan]) -> Callable[[Plan], Plan]:
+        @wraps(change)
+        def run(plan: Plan) -> Plan:
+            return change(plan) if any(s.op in ops for s in plan.instructions) else plan
+
+        return run
+
+    return decorate
 
 
 class Rewriting:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sympy import Integer, S
 
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import Plan, Rewriting
+from ..ir.plans import Plan, Rewriting, of_instructions
 
 
 class _RowProduct(NamedTuple):
@@ -18,6 +18,7 @@ class _RowProduct(NamedTuple):
     is_left: bool
 
 
+@of_instructions("dot")
 def batched(plan: Plan) -> Plan:
     """Batch matrix-vector products: A x_i with every row of a matrix X are rows of X A', and x_i A
     are rows of X A."""

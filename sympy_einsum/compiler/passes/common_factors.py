@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sympy import Expr, S
 
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import Plan, Rewriting, without_dead_code
+from ..ir.plans import Plan, Rewriting, of_instructions, without_dead_code
 
 
 class _Factored(NamedTuple):
@@ -22,6 +22,7 @@ class _Factored(NamedTuple):
     signs: Sequence[int]
 
 
+@of_instructions("multiply")
 def factored(plan: Plan) -> Plan:
     """Factor a * b ± a * c into a * (b ± c) where this saves a product; a may be a number, and
     there may be more terms."""
@@ -91,6 +92,7 @@ def _tensor(terms: Sequence[Instruction], signs: Sequence[int]) -> _Factored | N
     )
 
 
+@of_instructions("multiply")
 def with_known_multiples(plan: Plan) -> Plan:
     """Share subexpressions up to scale: c * (a * b) is (c * a) * b where c * a is known already, or
     where its opposite is and the product is a term of a sum."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ...contraction_order import nominal_length
 from ...core import tuning
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import Plan, Rewriting
+from ..ir.plans import Plan, Rewriting, of_instructions
 
 # Functions that a matrix is factored for.
 FUNCTIONS = ("inv", "solve", "det", "logdet", "slogdet")
@@ -26,6 +26,7 @@ class _Matrix:
     inverse: int | None = None
 
 
+@of_instructions(*FUNCTIONS)
 def with_factors(plan: Plan) -> Plan:
     """Factor each matrix once that an inverse or a solution and others, or determinants, are
     computed from, or one of a definite matrix.

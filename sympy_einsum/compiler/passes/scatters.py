@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import Plan, Rewriting
+from ..ir.plans import Plan, Rewriting, of_instructions
 
 # By positions, the values that are added there, each with a sign.
 Groups = dict[tuple[int, ...], list[tuple[int, int]]]
 
 
+@of_instructions("scatter")
 def merge_scatters(plan: Plan) -> Plan:
     """Scatter the terms of a sum that nothing else needs into one array: this saves a large, mostly
     zero array for each of them."""

@@ -11,7 +11,7 @@ from sympy import Abs, Basic, Expr, Max, Min, Piecewise, ceiling, conjugate, flo
 from ...core import has_stable_code, masked
 from ...expressions import Slot, slot
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import Plan, Rewriting
+from ..ir.plans import Plan, Rewriting, of_instructions
 
 # Those that take no more time than an array takes to be stored and read, and choices.
 _CHEAP = (Abs, Max, Min, Piecewise, ceiling, conjugate, floor, im, re, sign)
@@ -26,6 +26,7 @@ class _Call(NamedTuple):
     inputs: tuple[int, ...]
 
 
+@of_instructions("elementwise")
 def share_calls(plan: Plan) -> Plan:
     """Compute functions of the same entries once, such as the sigmoid that several blocks of a
     Hessian need, or one in several places."""

@@ -9,9 +9,10 @@ from sympy import Expr, Piecewise, S
 from ...core import has_stable_code
 from ...expressions import Slot, slot
 from ..ir.instruction_rules import Instruction
-from ..ir.plans import Plan, Rewriting
+from ..ir.plans import Plan, Rewriting, of_instructions
 
 
+@of_instructions("elementwise")
 def split_elementwise(plan: Plan) -> Plan:
     """Split elementwise code on arrays of two axes and more into single operations."""
     if not any(map(_is_of_arrays, plan.instructions)):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ..ir.plans import Plan, without_dead_code
+from ..ir.plans import Plan, of_instructions, without_dead_code
 
 
+@of_instructions("by_factors")
 def with_traces(plan: Plan) -> Plan:
     """Replace the trace of an inverse by factors by one instruction."""
-    if not any(step.op == "by_factors" for step in plan.instructions):
-        return plan
     steps = [*plan.instructions]
     uses = plan.uses()
     for number, total in enumerate(plan.instructions):
