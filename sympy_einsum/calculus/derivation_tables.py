@@ -295,7 +295,7 @@ def _swept(
     for node in nodes if is_forward else reversed(nodes):
         seed = variables[0] if is_forward else function
         pairs = [] if node is seed else [edge for edge in edges if edge[is_forward] is node]
-        parts = [_identity(node)] if node is seed else []
+        parts = [Delta(*shape_of(node)) if order_of(node) else S.One] if node is seed else []
         for of, to in pairs:
             if is_forward and isinstance(found[of], Zeros):
                 continue
@@ -317,10 +317,6 @@ def _swept(
         (found[node],), _ = tidy([total], None, [function])
         rules[node] = _rule([(names[of], names[to]) for of, to in pairs], mode)
     return found, rules
-
-
-def _identity(node: Operand) -> Operand:
-    return Delta(*shape_of(node)) if order_of(node) else S.One
 
 
 def _placeholder(name: str, node: Operand) -> Operand:

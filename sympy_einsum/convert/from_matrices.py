@@ -307,11 +307,6 @@ def _explicit_tensor(node: Basic, *parts: Operand) -> Operand:
     )
 
 
-def _diagonal_matrix(a: TensorExpr) -> Operand:
-    """Build a matrix, square or not, with zeros off its diagonal."""
-    return diag(diagonal(a)) if same_length(*a.shape) else multiply(a, eye(*a.shape))
-
-
 def _slice_tensor(node: Basic, parent: TensorExpr) -> Operand:
     return getitem(parent, tuple([slice(*bounds) for bounds in (node.rowslice, node.colslice)]))
 
@@ -330,7 +325,9 @@ FROM_MATRIX: dict[type, Callable[..., Operand]] = {
     FunctionMatrix: _function_tensor,
     PermutationMatrix: _explicit_tensor,
     DiagMatrix: lambda node, a: diag(_as_vector(a, node)),
-    DiagonalMatrix: lambda node, a: _diagonal_matrix(a),
+    DiagonalMatrix: lambda node, a: (
+        diag(diagonal(a)) if same_length(*a.shape) else multiply(a, eye(*a.shape))
+    ),
     DiagonalOf: lambda node, a: expand_dims(diagonal(a), 1),
     DotProduct: lambda node, a, b: matmul(_as_vector(a, node), _as_vector(b, node)),
     KroneckerProduct: lambda node, *parts: reduce(kron, parts),

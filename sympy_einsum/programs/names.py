@@ -269,10 +269,6 @@ class Module:
 # --- Python's own --------------------------------------------------------------------------------
 
 
-def _binary(kind: type[ast.operator]) -> NamedFunction:
-    return NamedFunction(kind.__name__.lower(), BINARY[kind])
-
-
 def items(value: Value) -> list[Value]:
     """List the items of an iteration over a value."""
     if isinstance(value, Steps):
@@ -428,7 +424,7 @@ BUILTINS: dict[str, Value] = {
     name: NamedFunction(name, function, takes_lists=True, is_any_size=True)
     for name, function in {**_PYTHON, "reduce": _reduce}.items()
 }
-BUILTINS["pow"] = _binary(ast.Pow)
+BUILTINS["pow"] = NamedFunction("pow", BINARY[ast.Pow])
 BUILTINS |= {"True": True, "False": False, "None": None, "slice": NamedFunction("slice", slice)}
 
 

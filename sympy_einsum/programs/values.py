@@ -259,10 +259,6 @@ BINARY: dict[type[ast.operator], Callable[[Value, Value], Value]] = {
 }
 
 
-def _inverted(a: Value) -> Value:
-    return connect_conditions(sympy.Not, a)
-
-
 def _negated(a: Value) -> Value:
     known = truth(a)
     return connect_conditions(sympy.Not, a) if known is None else not known
@@ -272,7 +268,7 @@ UNARY: dict[type[ast.unaryop], Callable[[Value], Value]] = {
     ast.UAdd: lambda a: a if isinstance(a, int) else as_operand(array(a)),
     ast.USub: lambda a: -a if isinstance(a, int) else ops.multiply(-1, array(a)),
     ast.Not: _negated,
-    ast.Invert: _inverted,
+    ast.Invert: lambda a: connect_conditions(sympy.Not, a),
 }
 
 

@@ -212,20 +212,17 @@ def product_of_matrices(matrices: Sequence[Operand]) -> Operand:
 
 def power_on_diagonal(matrices: Operand, exponent: Expr) -> Operand | None:
     """Return the power diag((c v)^k) of diagonal matrices diag(c v); None for others."""
-    if not isinstance(matrices, View):
+    found = diagonal_parts(matrices)
+    if found is None:
         return None
-    *stack, row, column = matrices.output
-    if row != column or len({*stack, row}) <= len(stack):
-        return None
-    labels = (*stack, row)
-    factors: list[Labelled] = [(scalar**exponent, ()) for scalar in matrices.scalars]
-    if matrices.core is not None:
-        # Of matrices their own diagonals.
-        lengths = {i: matrices.lengths[i] for i in labels}
-        entries = contract((matrices.core,), matrices.subscripts[-1:], labels, lengths)
-        factors.append((apply_body(slot(0) ** slot(1), (entries, exponent)), labels))
-    operands, subscripts = zip(*factors, strict=True) if factors else ((), ())
-    return contract(operands, subscripts, matrices.output, dict(enumerate(matrices.lengths)))
+    factor, vectors = found
+    return scale(factor**exponent, diagonal(apply_body(slot(0) ** slot(1), (vectors, exponent))))
+
+
+def diagonal(vectors: TensorExpr) -> Operand:
+    """Return diagonal matrices."""
+    axes = tuple(range(vectors.order))
+    return contract((vectors,), (axes,), (*axes, axes[-1]), dict(enumerate(vectors.shape)))
 
 
 def _times(weights: Operand, tensor: Operand) -> Operand:

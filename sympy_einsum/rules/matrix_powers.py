@@ -28,7 +28,14 @@ from ..expressions import (
     scale,
     tensor_sum,
 )
-from .matrices import diagonal_parts, is_logarithm, multiple, product_of_matrices, symbolic_power
+from .matrices import (
+    diagonal,
+    diagonal_parts,
+    is_logarithm,
+    multiple,
+    product_of_matrices,
+    symbolic_power,
+)
 
 
 def along_multiple(node: DirectionalFunction, barriers: Barriers) -> Operand | None:
@@ -93,9 +100,7 @@ def exponential_of_diagonal(node: Expm, barriers: Barriers) -> Operand | None:
     if found is None or len(node.operands) > 1:
         return None
     factor, vectors = found
-    exponentials = apply_body(EXP, (scale(factor, vectors),))
-    axes = tuple(range(vectors.order))
-    return contract((exponentials,), (axes,), (*axes, axes[-1]), dict(enumerate(vectors.shape)))
+    return diagonal(apply_body(EXP, (scale(factor, vectors),)))
 
 
 def _exponent(matrix: Operand) -> Operand | None:

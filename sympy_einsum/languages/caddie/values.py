@@ -118,10 +118,6 @@ def _norm2sq(pair: Value) -> Value:
     return one**2 + other**2
 
 
-def _scaled(pair: Value) -> Value:
-    return multiply_values(*components_of(pair))
-
-
 def _entrywise(name: str) -> Callable[[Value], Value]:
     function = ELEMENTWISE[name]
     return lambda value: function(_number(value))
@@ -133,7 +129,7 @@ FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "dprod3": dprod,
     "cprod3": cross_product,
     "cross": cross_product,
-    "sprod": _scaled,
+    "sprod": lambda pair: multiply_values(*components_of(pair)),
     "norm2sq": _norm2sq,
 }
 BINARY: dict[str, Callable[[Value, Value], Value]] = {

@@ -355,7 +355,7 @@ class _EqualSteps:
             own = [operands.get((node, k), new.get(c)) for k, c in enumerate(below)]
             new[node] = self.graph.rebuilt(node, own)
         places = {node: k for k, (_, _, node) in enumerate(carries) if node in new}
-        last = {node: own for node, own in needed.items() if self._is_last(node, own, places)}
+        last = {node: own for node, own in needed.items() if node in places and [*own] == [node]}
         stacked = [node for node in self.body if node in needed and node not in last]
         loop = closed_loop(
             *(Integer(self.count), is_reverse, index),
@@ -395,9 +395,6 @@ class _EqualSteps:
             carries.append((symbol, init, node))
             node = symbol
         return symbol
-
-    def _is_last(self, node: Basic, needed: Sequence[Basic], places: Mapping[Basic, int]) -> bool:
-        return node in places and [*needed] == [node]
 
 
 def _advancing(operand: Callable[[Expr], Basic], numbers: Sequence[Expr]) -> tuple[_Advancing, int]:

@@ -56,10 +56,6 @@ def _index(step: Instruction, shape: Shape, index: Index) -> Index:
     return (*found, *rest)
 
 
-def _slice(step: Instruction, shape: Shape, index: Index) -> Index:
-    return sliced_index(step.params[0], index)
-
-
 def sliced_index(slices: Sequence[AxisPart], index: Index) -> Index:
     """Map the index of a slice to that of the array."""
     rest = iter(index)
@@ -81,10 +77,6 @@ def _diagonal(step: Instruction, shape: Shape, index: Index) -> Index:
     return tuple([places[label] for label in labels])
 
 
-def _broadcast(step: Instruction, shape: Shape, index: Index) -> Index:
-    return broadcast_index(shape, step.shape, index)
-
-
 def _windows(step: Instruction, shape: Shape, index: Index) -> Index:
     axis, start, steps, counts = step.params
     end = axis + len(counts)
@@ -104,9 +96,9 @@ def _reshape(step: Instruction, shape: Shape, index: Index) -> Index | None:
 _VIEWS: dict[str, Callable[[Instruction, Shape, Index], Index | None]] = {
     "transpose": _transpose,
     "index": _index,
-    "slice": _slice,
+    "slice": lambda step, shape, index: sliced_index(step.params[0], index),
     "diagonal": _diagonal,
-    "broadcast": _broadcast,
+    "broadcast": lambda step, shape, index: broadcast_index(shape, step.shape, index),
     "windows": _windows,
     "reshape": _reshape,
 }

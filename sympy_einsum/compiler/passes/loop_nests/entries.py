@@ -122,7 +122,8 @@ class Entries:
         if (
             is_innermost
             and self.facts.uses[number] == 1
-            and _leaves(code) <= tuning.MAX_INLINED_NAMES
+            and sum([isinstance(node, (ast.Name, ast.Constant)) for node in nodes(code)])
+            <= tuning.MAX_INLINED_NAMES
         ):
             return code
         return self._named((number, index), depth_of(index), code)
@@ -346,11 +347,6 @@ class Reads:
             self._seen.add((number, index))
             for own in self.entries.operands_at(number, index):
                 self.add(*own)
-
-
-def _leaves(code: Code) -> int:
-    """Count the names and numbers of a tree."""
-    return sum([isinstance(node, (ast.Name, ast.Constant)) for node in nodes(code)])
 
 
 def _is_unsigned(index: Affine) -> bool:
