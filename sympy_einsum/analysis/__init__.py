@@ -9,11 +9,7 @@ from .canonical_products import (
     canonical_product as canonical_product,
     with_labels as with_labels,
 )
-from .cost_model import (
-    SPECIAL as SPECIAL,
-    cost as cost,
-    has_known_zeros as has_known_zeros,
-)
+from .cost_model import SPECIAL as SPECIAL, cost as cost, has_known_zeros as has_known_zeros
 from .entry_bodies import EntryBodies as EntryBodies, Leaf as Leaf
 from .features import (
     DIAGONAL as DIAGONAL,
@@ -52,11 +48,7 @@ from .inlined_products import (
     with_common_output as with_common_output,
 )
 from .memoised import Answer as Answer, Property as Property, all_of as all_of
-from .node_ranges import (
-    as_set as as_set,
-    bounds as bounds,
-    node_ranges as node_ranges,
-)
+from .node_ranges import as_set as as_set, bounds as bounds, node_ranges as node_ranges
 from .properties import (
     definiteness as definiteness,
     has_cholesky as has_cholesky,

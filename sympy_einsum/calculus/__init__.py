@@ -17,9 +17,5 @@ from .operators import (
     jacobian as jacobian,
     unevaluated as unevaluated,
 )
-from .solutions import (
-    minimizer as minimizer,
-    solution as solution,
-    stationary as stationary,
-)
+from .solutions import minimizer as minimizer, solution as solution, stationary as stationary
 from .vector_fields import curl as curl, divergence as divergence, laplacian as laplacian

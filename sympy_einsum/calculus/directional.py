@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from typing import Unpack, overload
 
 from ..core import ShapeError, TensorError, same_name_hint
-from ..expressions import (
-    Operand,
-    Several,
-    TensorLike,
-    as_operand,
-    order_of,
-    shape_of,
-    total_of,
-)
+from ..expressions import Operand, Several, TensorLike, as_operand, order_of, shape_of, total_of
 from ..operations import tensordot
 from ..rules import stabilise, tidy
 from .layouts import check_layout

@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sympy import Expr, Mul, S
 
-from ..analysis import (
-    Product,
-    inlined_product,
-    is_nonnegative,
-    is_semidefinite,
-    is_symmetric,
-)
+from ..analysis import Product, inlined_product, is_nonnegative, is_semidefinite, is_symmetric
 from ..core import NodeTable, same_length
 from ..expressions import (
     Adj,

@@ -10,12 +10,7 @@ from sympy import Expr, Symbol
 
 from ..analysis import EntryBodies
 from ..core import index_letter, sort_key
-from ..expressions import (
-    Operand,
-    apply_body,
-    order_of,
-    slot,
-)
+from ..expressions import Operand, apply_body, order_of, slot
 
 AFFINE, CONVEX, CONCAVE = "affine", "convex", "concave"
 LOG_CONVEX, LOG_CONCAVE = "log-convex", "log-concave"

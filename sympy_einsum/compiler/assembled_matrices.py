@@ -11,13 +11,7 @@ from sympy import Expr, Mul, S
 
 from ..analysis import Product, components, inlined_product
 from ..core import Shape
-from ..expressions import (
-    Operand,
-    drop_constant_axes,
-    is_tensor,
-    shape_of,
-    varying_axes,
-)
+from ..expressions import Operand, drop_constant_axes, is_tensor, shape_of, varying_axes
 from ..rules import AffinePlace, Blocks, Place, SparseTerm, sparse_terms
 from .backends import ALL_ENTRIES, NEW_AXIS
 from .emit.signature import Signature, size_code

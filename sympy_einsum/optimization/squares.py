@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from sympy import Add, Mul, Pow, sqrt
 
-from ..expressions import (
-    Einsum,
-    Elementwise,
-    Operand,
-    slot,
-)
+from ..expressions import Einsum, Elementwise, Operand, slot
 from ..operations import multiply
 
 

@@ -17,15 +17,7 @@ from ..analysis import (
     with_common_output,
 )
 from ..core import tuning
-from ..expressions import (
-    Einsum,
-    Operand,
-    TensorAdd,
-    View,
-    contract,
-    scale,
-    tensor_sum,
-)
+from ..expressions import Einsum, Operand, TensorAdd, View, contract, scale, tensor_sum
 
 # The factors of a term that have no summed index, with their axes.
 Factors = Counter[tuple[Operand, tuple[int, ...]]]

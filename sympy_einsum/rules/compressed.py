@@ -14,15 +14,7 @@ from typing import NamedTuple
 from sympy import Abs, Expr, Mul, latex, log
 
 from ..analysis import components, inlined_product
-from ..core import (
-    Label,
-    Shape,
-    ShapeError,
-    UnsupportedError,
-    index_letter,
-    same_length,
-    same_shape,
-)
+from ..core import Label, Shape, ShapeError, UnsupportedError, index_letter, same_length, same_shape
 from ..expressions import (
     Operand,
     TensorAdd,

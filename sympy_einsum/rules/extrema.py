@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analysis import Barriers
-from ..expressions import (
-    AxesFunction,
-    Operand,
-    TensorAdd,
-    View,
-    contract,
-    tensor_sum,
-    total_of,
-)
+from ..expressions import AxesFunction, Operand, TensorAdd, View, contract, tensor_sum, total_of
 
 
 def constant_in_extremum(node: AxesFunction, barriers: Barriers) -> Operand | None:

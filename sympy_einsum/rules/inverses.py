@@ -8,18 +8,7 @@ from dataclasses import replace
 from sympy import Expr, Mul
 
 from ..analysis import Barriers, Product, factors_of, inlined_product, transposed
-from ..expressions import (
-    Adj,
-    AdjStack,
-    Delta,
-    Inv,
-    InvStack,
-    Operand,
-    apply_body,
-    det,
-    inv,
-    slot,
-)
+from ..expressions import Adj, AdjStack, Delta, Inv, InvStack, Operand, apply_body, det, inv, slot
 from .matrices import product_of_matrices, square_factors
 
 

@@ -10,14 +10,7 @@ from typing import TypeAlias
 
 from sympy import Integer
 
-from ..analysis import (
-    Barriers,
-    Product,
-    inlined_product,
-    is_symmetric,
-    joined_labels,
-    sides_of,
-)
+from ..analysis import Barriers, Product, inlined_product, is_symmetric, joined_labels, sides_of
 from ..core import Indices, tuning
 from ..expressions import (
     Delta,

@@ -9,14 +9,7 @@ from math import prod
 
 from ..analysis import Barriers, Product, has_declared_symmetry, has_symmetry, is_symmetric
 from ..core import tuning
-from ..expressions import (
-    Einsum,
-    Operand,
-    TensorExpr,
-    View,
-    contract,
-    inline_products,
-)
+from ..expressions import Einsum, Operand, TensorExpr, View, contract, inline_products
 
 # The labels of the axes of an operand.
 Axes = tuple[int, ...]

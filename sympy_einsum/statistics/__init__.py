@@ -1,8 +1,4 @@
 """Moments of expressions in Gaussian variables."""
 
-from .expectations import (
-    covariance as covariance,
-    expectation as expectation,
-    variance as variance,
-)
+from .expectations import covariance as covariance, expectation as expectation, variance as variance
 from .gaussians import Gaussian as Gaussian

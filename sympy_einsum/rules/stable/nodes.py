@@ -7,24 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from sympy import (
-    Add,
-    Dummy,
-    Expr,
-    Function,
-    Mul,
-    Pow,
-    exp,
-    log,
-)
+from sympy import Add, Dummy, Expr, Function, Mul, Pow, exp, log
 
 from ...analysis import is_nonnegative, is_positive, scalar_and_tensor
-from ...core import (
-    STABLE_ARGUMENT,
-    Use,
-    cached,
-    tuning,
-)
+from ...core import STABLE_ARGUMENT, Use, cached, tuning
 from ...expressions import (
     Einsum,
     Elementwise,

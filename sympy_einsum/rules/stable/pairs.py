@@ -8,13 +8,7 @@ from typing import NamedTuple
 
 from sympy import cos, cosh, exp, log, sin, sinh, tanh
 
-from ...analysis import (
-    Barriers,
-    inlined_product,
-    is_nonnegative,
-    is_positive,
-    times_entries,
-)
+from ...analysis import Barriers, inlined_product, is_nonnegative, is_positive, times_entries
 from ...core import Use, postorder, tuning
 from ...expressions import (
     Einsum,
