@@ -15,6 +15,7 @@ from ..core import cached, postorder, tuning
 from ..expressions import (
     Einsum,
     Elementwise,
+    HalfPower,
     Inv,
     LeviCivita,
     Operand,
@@ -98,6 +99,9 @@ def _is_by_entries(node: Operand) -> bool:
     return isinstance(node, (Elementwise, TensorAdd, View))
 
 
+_IN_PRODUCTS = (StackFunction, Inv, LeviCivita, HalfPower)
+
+
 def functions_below(product: Einsum) -> frozenset[Feature]:
     """Return the functions, functions of matrices and antisymmetric tensors in a product and the
     products in it, at whatever depth; kept at the nodes."""
@@ -109,7 +113,7 @@ def functions_below(product: Einsum) -> frozenset[Feature]:
     for node in postorder([product], unknown) if "functions" not in product.memory else ():
         entrywise = [o for o in node.operands if isinstance(o, (Elementwise, TensorAdd))]
         inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
-        own = {type(o) for o in node.operands if isinstance(o, (StackFunction, Inv, LeviCivita))}
+        own = {type(o) for o in node.operands if isinstance(o, _IN_PRODUCTS)}
         node.memory["functions"] = _functions_near(entrywise).union(own, *inside)
     return product.memory["functions"]
 

@@ -32,10 +32,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sympy import Expr, Function, Piecewise, S, log
+from sympy import Dummy, Expr, Function, Piecewise, Pow, S, expand_mul, factor_terms, log, sqrt
 
 from .. import expressions as nodes
-from ..core import NodeTable, derivative, is_choice, may_be_infinite, same_length
+from ..core import NodeTable, cached, derivative, is_choice, may_be_infinite, same_length, tuning
 from ..expressions import (
     Operand,
     TensorExpr,
@@ -196,7 +196,7 @@ def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term
         if active(rest):
             yield Term(len(factors), (1 / rest,), ((),), (), ())
         return
-    if node.is_Add:
+    if node.is_Add and below is node.args:
         for k, operand in enumerate(below):
             if active(operand):
                 yield Term(k, (), (), (), ())
@@ -209,10 +209,14 @@ def _stock_terms(node: Expr, active: Callable[[Operand], bool]) -> Iterator[Term
     else:
         body, found = split_body(node)
         assert tuple(found) == below
+    by_square = None if below is node.args else _by_square(node)
     rule = {slot(k): operand for k, operand in enumerate(below)}
     for k, operand in enumerate(below):
         if active(operand):
-            partial = substitute_stock(derivative(body, slot(k)), rule)
+            if by_square is not None and operand == by_square[0]:
+                partial = by_square[1]
+            else:
+                partial = substitute_stock(derivative(body, slot(k)), rule)
             yield Term(k, (partial,), ((),), (), ())
 
 
@@ -225,10 +229,43 @@ def stock_operands(node: Expr) -> tuple[Operand, ...]:
         if factors:
             return (*[factor.matrix for factor in factors], rest)
     is_plain = node.is_Add or node.is_Mul or node.is_Pow or isinstance(node, Function)
-    is_whole = isinstance(node, Piecewise) or (is_choice(node) and may_be_infinite(node))
+    is_whole = (
+        isinstance(node, Piecewise)
+        or (is_choice(node) and may_be_infinite(node))
+        or _by_square(node) is not None
+    )
     if is_plain and not is_whole and all(isinstance(a, Expr) for a in node.args):
         return node.args
     return tuple(split_body(node)[1])
+
+
+@cached(4096)
+def _by_square(node: Expr) -> tuple[Operand, Expr] | None:
+    """Return the square of the only norm in a short scalar and the derivative by it, if that
+    divides by the norm only before its terms are added: (1 + u) exp(-u) where u = norm(x)."""
+    found: list[Expr] = []
+    roots: dict[Expr, Expr] = {}
+    norm = Dummy(positive=True)
+    pending: list[Expr] = [node]
+    for _ in range(2 * tuning.STABLE_FORM_NODES):
+        if not pending:
+            break
+        part = pending.pop()
+        if isinstance(part, nodes.HalfPower):
+            roots[part] = norm ** (2 * part.exp)
+            found.append(part.base)
+        elif isinstance(part, nodes.TensorExpr):
+            found.append(part)
+        else:
+            pending += [arg for arg in part.args if isinstance(arg, Expr)]
+    if pending or not roots or len(found) < 2 or len({*found}) > 1:
+        return None
+    body = node.xreplace({**roots, found[0]: norm**2})
+    partial = expand_mul(derivative(body, norm) / (2 * norm))
+    if any(own.base == norm and own.exp.is_negative for own in partial.atoms(Pow)):
+        return None
+    partial = factor_terms(partial)
+    return found[0], partial.xreplace({norm**2: found[0]}).xreplace({norm: sqrt(found[0])})
 
 
 # --- functions of matrices

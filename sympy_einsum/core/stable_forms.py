@@ -20,12 +20,15 @@ from sympy import (
     asinh,
     atan,
     atanh,
+    besseli,
+    besselj,
     cos,
     cosh,
     coth,
     erf,
     erfc,
     exp,
+    jn,
     log,
     pi,
     sin,
@@ -125,6 +128,17 @@ DERIVATIVE_NAMES = DeferredTable(
         _U / sin(_U): 1 / sinc(_U),
         (1 - cos(_U)) / _U**2: sinc(_U / 2) ** 2 / 2,
         (1 - cos(_U)) / _U: sinc(_U / 2) * sin(_U / 2),
+        jn(1, _U) / _U: (sinc(_U) + jn(2, _U)) / 3,
+        # Those of higher orders come with derivatives.
+        **{
+            besselj(n, _U) / _U: (besselj(n - 1, _U) + besselj(n + 1, _U)) / (2 * n)
+            for n in range(1, 9)
+        },
+        **{
+            besseli(n, _U) / _U: (besseli(n - 1, _U) - besseli(n + 1, _U)) / (2 * n)
+            for n in range(1, 9)
+        },
+        **{jn(n, _U) / _U: (jn(n - 1, _U) + jn(n + 1, _U)) / (2 * n + 1) for n in range(2, 9)},
         log(1 + _U) / _U: exp(-_log_exprel(log(1 + _U))),
         asinh(_U) / _U: exp(-log_sinhc(asinh(_U))),
         asin(_U) / _U: 1 / sinc(asin(_U)),

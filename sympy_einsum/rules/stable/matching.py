@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from sympy import (
@@ -18,12 +18,15 @@ from sympy import (
     asinh,
     atan,
     atanh,
+    besseli,
+    besselj,
     cos,
     cosh,
     coth,
     erf,
     erfc,
     exp,
+    jn,
     log,
     loggamma,
     polygamma,
@@ -55,7 +58,23 @@ from ...core import (
 
 FUNCTIONS = (
     *(exp, log, sigmoid, softplus, tanh, sinh, cosh, coth, sin, cos, erf, erfc, erfcx, ndtr),
-    *(bose, exprel, sinhc, gammaln, loggamma, polygamma, asin, asinh, atan, relu, step, Max),
+    *(
+        besseli,
+        besselj,
+        bose,
+        exprel,
+        sinhc,
+        jn,
+        gammaln,
+        loggamma,
+        polygamma,
+        asin,
+        asinh,
+        atan,
+        relu,
+        step,
+        Max,
+    ),
 )
 
 
@@ -119,13 +138,13 @@ def _matched(body: Expr, use: Use, reflected: bool) -> Match | None:
         return None
     tables = (STABLE_NAMES, DERIVATIVE_NAMES, NUMERIC_NAMES)[: use + 1]
     for number, part in arguments(rest):
-        # A power stands for its reciprocal too.
-        base, power = part.as_base_exp() if _is_power(part) else (part, S.One)
-        if not _is_form(rest, base):
+        powers = _powers_of(part, rest)
+        if not _is_form(rest, powers):
             continue
         # That of a quotient by the argument has a factor again.
-        argument = (STABLE_ARGUMENT / number) ** (1 / power)
-        again, key = rest.xreplace({base: argument}).as_coeff_Mul()
+        again, key = rest.xreplace(
+            {own: (STABLE_ARGUMENT / number) ** power for own, power in powers.items()}
+        ).as_coeff_Mul()
         form = next((table[key] for table in tables if key in table), None)
         form = form or _of_odds(key) or (_of_powers(key, tables) if use else None)
         if form:
@@ -199,6 +218,19 @@ def _without_number(argument: Expr) -> tuple[Expr, Expr]:
     return Mul(*numbers), Mul(*rest)
 
 
+def _powers_of(part: Expr, body: Expr) -> dict[Expr, Expr]:
+    """Return the powers of a part of a body: x of x^2 with 1/2, and 1/sqrt(x) of sqrt(x) with
+    -1."""
+    if _is_power(part):
+        return {part.base: 1 / part.exp}
+    if not (part.is_Pow and part.exp.is_Rational):
+        return {part: S.One}
+    base, root = part.as_base_exp()
+    powers = {base: 1 / root}
+    powers |= {own: own.exp / root for own in _near(body) if own.is_Pow and own.base == base}
+    return {own: power for own, power in powers.items() if power.is_Integer}
+
+
 def _is_power(part: Expr) -> bool:
     return bool(part.is_Pow and part.base.is_Symbol and part.exp.is_Integer and part.exp > 1)
 
@@ -214,14 +246,14 @@ def _near(body: Expr) -> list[Expr]:
     return parts
 
 
-def _is_form(body: Expr, part: Expr) -> bool:
-    """Tell whether an expression without a part of it consists of few nodes, all numbers."""
+def _is_form(body: Expr, parts: Container[Expr]) -> bool:
+    """Tell whether an expression without some parts of it consists of few nodes, all numbers."""
     pending: list[Expr] = [body]
     for _ in range(tuning.STABLE_FORM_NODES):
         if not pending:
             return True
         node = pending.pop()
-        if node != part:
+        if node not in parts:
             if node.is_Symbol or not isinstance(node, Expr):
                 return False
             pending += node.args

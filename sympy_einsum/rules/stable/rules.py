@@ -21,6 +21,7 @@ from ...core import (
 from ...expressions import (
     Einsum,
     Elementwise,
+    HalfPower,
     Inv,
     InvStack,
     LeviCivita,
@@ -45,7 +46,7 @@ from .. import (
     sums,
 )
 from ..rewriting import Rule, any_of
-from . import functions, logarithms, pairs, softmaxes
+from . import functions, logarithms, pairs, removable, softmaxes
 from .matching import functions_in
 
 # The functions that a stable form is made of, or a product of two.
@@ -198,10 +199,24 @@ LOG_OF_FACTOR = Rule(
     factorizations.log_of_factor,
     any_of(log),
 )
+# Derivatives of functions of a norm: sums over the norm.
+DIVIDED = Rule(
+    "divided terms",
+    "(sin(norm(x))*x + sinh(norm(x))*y)/norm(x) = x*sinc(norm(x)) + y*sinhc(norm(x))",
+    removable.divide_terms,
+    any_of(HalfPower),
+)
+DIVIDED_SCALARS = Rule(
+    DIVIDED.name,
+    "(sin(norm(x)) + sinh(norm(x)))/norm(x) = sinc(norm(x)) + sinhc(norm(x))",
+    removable.divide_scalar_terms,
+    any_of(HalfPower),
+)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (QUOTIENT, POWERS, FACTORS, BESSEL, FACTORS_OF_MATRIX, LOG_OF_FACTOR),
+    View: (DIVIDED,),
     Elementwise: (WEIGHTED, NAME, POWERS),
-    Expr: (WEIGHTED, SCALAR, POWERS),
+    Expr: (WEIGHTED, SCALAR, POWERS, DIVIDED_SCALARS),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
 }
 # Not in the normal form: the derivative of an extremum is another one where entries are equal.
@@ -246,7 +261,7 @@ SPELLED = Rule(
 )
 # The rules for products that are selected by functions_below alone.
 VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO, SPELLED)
-BY_FUNCTIONS = (*STABLE_PRODUCT, *DERIVATIVE_RULES[Einsum], *VANISHING_RULES)
+BY_FUNCTIONS = (*STABLE_PRODUCT, *DERIVATIVE_RULES[Einsum], DIVIDED, *VANISHING_RULES)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Scan: (LOOP_AS_EXTREMUM,),
     Einsum: (VANISHING, VANISHING_SUM, SPELLED),
