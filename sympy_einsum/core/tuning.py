@@ -425,7 +425,7 @@ DEEP_PART = 16
 MAX_COMPARED_SUMS = 4
 # Nodes of which the notation is remembered: queries mostly concern scalars of one graph.
 MAX_NOTATIONS = 10_000
-# Entries of a constant that are shown.
+# Entries that are shown, of a constant or of a matrix that is made entry by entry.
 MAX_SHOWN_ENTRIES = 36
 # Power of a matrix that is written as a chain.
 MAX_CHAIN_POWER = 4

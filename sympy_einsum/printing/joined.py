@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sympy import Expr, Mod, S
+from sympy import Expr, Integer, Mod, S
 
 from ..core import TensorError
 from ..expressions import (
@@ -18,6 +19,10 @@ from ..expressions import (
     View,
     contract_part,
     order_of,
+    scale,
+    shape_of,
+    split_coefficient,
+    tensor_sum,
 )
 from ..operations import concatenate, roll, stack
 from .slices import labelled_factors, rearranged_product
@@ -27,7 +32,7 @@ class Call(NamedTuple):
     """Hold a call of a function on some tensors along an axis; ``roll`` has a shift."""
 
     name: str
-    tensors: tuple[TensorExpr, ...]
+    tensors: tuple[Operand, ...]
     axis: int
     shift: Expr | None = None
 
@@ -53,10 +58,51 @@ def find_call(node: TensorAdd) -> Call | None:
     joined = [own for own in pieces if own is not None]
     if len(joined) < len(pieces):
         return None
+    if node.order == 1 and all(own.is_entry for own in joined):
+        return _stack_of_scalars(node, joined)
     try:
         return _concatenation(node, joined)
     except TensorError:  # the pieces don't match
         return None
+
+
+def group_entries(terms: Sequence[Operand]) -> list[tuple[Expr, Operand]]:
+    """Add terms that are entries of a vector to stacks, each with its numeric factor. Two terms may
+    be the same entry; those with the same factor go together."""
+    whole = [(S.One, term) for term in terms]
+    if order_of(terms[0]) != 1 or not shape_of(terms[0])[0].is_Integer:
+        return whole
+    places = {term: own.start for term in terms if (own := _piece(term)) and own.is_entry}
+    if len(places) < 2:
+        return whole
+    total = tensor_sum(list(places))
+    if isinstance(total, TensorAdd) and find_call(total):
+        return [(S.One, total), *[(S.One, term) for term in terms if term not in places]]
+    groups: dict[tuple[Expr, int], list[Operand]] = {}
+    seen: Counter[tuple[Expr, Expr]] = Counter()
+    for term, start in places.items():
+        factor = split_coefficient(term)[0]
+        groups.setdefault((factor, seen[factor, start]), []).append(term)
+        seen[factor, start] += 1
+    found: list[tuple[Expr, Operand]] = []
+    for (factor, _), group in groups.items():
+        total = tensor_sum([split_coefficient(term)[1] for term in group])
+        is_called = len(group) > 1 and isinstance(total, TensorAdd) and find_call(total)
+        if is_called and scale(factor, total) == tensor_sum(group):
+            found.append((factor, total))
+        else:
+            found += [(S.One, term) for term in group]
+    return [*found, *[own for own in whole if own[1] not in places]]
+
+
+def _stack_of_scalars(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
+    """Return the stack that a vector of scalars is, zeros among them unless most are."""
+    entries = {own.start: own.tensor for own in pieces}
+    length = node.shape[0]
+    if len(entries) < len(pieces) or not length.is_Integer or 2 * len(entries) < length:
+        return None
+    tensors = tuple([entries.get(k, S.Zero) for k in map(Integer, range(int(length)))])
+    return Call("stack", tensors, 0) if stack(tensors) is node else None
 
 
 def _concatenation(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
@@ -68,8 +114,6 @@ def _concatenation(node: TensorAdd, pieces: Sequence[_Piece]) -> Call | None:
         return None
     is_entry = all(own.is_entry for own in ordered)
     tensors = tuple([own.tensor if is_entry else own.widened or own.tensor for own in ordered])
-    if not all(isinstance(own, TensorExpr) for own in tensors):
-        return None
     function = stack if is_entry else concatenate
     if function(tensors, axis) is not node:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ from ..expressions import (
 from ..operations import getitem
 from . import algebra, forms
 from .cross_products import is_alone, with_cross_products
+from .explicit_entries import Entries
 from .field_derivatives import field_derivative
 from .forms import Form
 from .functions import elementwise_form
@@ -185,11 +187,31 @@ def _elementwise_form(notation: Notation, node: Elementwise) -> Form:
 
 
 def _sum_form(notation: Notation, node: TensorAdd) -> Form:
-    made = notation.joined_tensors(node)
+    entries, terms = notation.split_entries(node)
+    made = None if entries else notation.joined_tensors(node)
     form = None if made is None else _joined_form(notation, made, node.order)
     if form is not None and form.pure:
         return form
-    return algebra.total([notation.whole(term) for term in notation.terms(node)], node.order)
+    parts = [notation.whole(term) for term in terms]
+    if entries:
+        parts.append(_explicit_form(notation, entries, node))
+    return algebra.total(parts, node.order)
+
+
+def _explicit_form(notation: Notation, entries: Entries, node: TensorAdd) -> Form:
+    """Show a vector as a column of entries, or a matrix as its rows."""
+
+    def entry(place: tuple[int, ...]) -> Form:
+        terms = entries.get(place, [(S.Zero,)])
+        for scalar in {S.One, *[factor for factors in terms for factor in factors]}:
+            notation.whole(scalar)
+        return algebra.total(
+            [algebra.product(scalar_forms(notation, own or (S.One,))) for own in terms], 0
+        )
+
+    rows, columns = map(int, (*node.shape, 1)[:2])
+    places = product(*[range(int(length)) for length in node.shape])
+    return Form("block", [entry(place) for place in places], (rows, columns), node.order)
 
 
 def _joined_form(notation: Notation, made: Call, order: int) -> Form:

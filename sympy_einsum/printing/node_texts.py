@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sympy import Basic, S, Symbol
+from sympy import Basic, Expr, S, Symbol
 from sympy.printing.printer import Printer
 
 from ..core import NodeTable, children, index_letter, postorder, tuning
@@ -54,7 +54,7 @@ from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .cross_products import is_alone, with_cross_products
 from .field_derivatives import FieldDerivative, field_derivative, field_derivative_of
-from .joined import Call, find_call
+from .joined import Call, find_call, group_entries
 from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
 from .recurrences import scan_code, solution_code
@@ -254,8 +254,10 @@ def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
     if call is not None:
         return _call_text(call, form)
     terms = form.sums.get(node, node.operands)
-    texts = [_term_text(operand, below, form) for operand in terms]
-    if form.operators:
+    if not form.operators:
+        texts = [_term_text(operand, below, form) for operand in terms]
+    else:
+        texts = [_group_text(*group, below, form) for group in group_entries(terms)]
         # Minus signs last, plain symbols after products.
         texts.sort(key=_term_rank)
     result = ""
@@ -266,10 +268,22 @@ def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
     return Text(result, SUM)
 
 
+def _group_text(factor: Expr, total: Operand, below: Texts, form: CodeForm) -> Text:
+    """Write a term of a sum, or several that are a stack times a number."""
+    if isinstance(total, TensorAdd) and total not in form.texts:
+        form.texts[total] = _sum_text(total, below, form)
+    if factor is S.One:
+        return _term_text(total, below, form)
+    return Text(form.scaled(factor, [form.texts[total].within(PRODUCT)]), PRODUCT)
+
+
 def _call_text(call: Call, form: CodeForm) -> Text:
     """Write the call equal to a sum; its arguments need not be nodes of the sum."""
     for node in postorder(call.tensors, lambda n: () if n in form.texts else children(n)):
         _write(node, form)
+    for own in call.tensors:
+        if own not in form.texts:
+            form.texts[own] = form.stock(own)
     tensors = ", ".join([_with_units(own, form.texts) for own in call.tensors])
     if call.shift is None:
         axis = [f"axis={call.axis}"] if call.axis else []

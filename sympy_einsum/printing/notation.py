@@ -32,6 +32,7 @@ from ..expressions import Operand, Scan, TensorAdd, TensorExpr, TensorSymbol, sl
 from . import algebra, forms
 from .by_entries import EntryForms, is_composed
 from .entries import entry_form, named
+from .explicit_entries import Entries, split_entries
 from .forms import ATOM, Form
 from .functions import body_level
 from .joined import Call, find_call
@@ -172,6 +173,13 @@ class Notation:
     def terms(self, node: TensorExpr) -> Sequence[Operand]:
         """Return the terms to write for a sum: all, or an earlier sum and the other terms."""
         return self._sums.get(node, node.operands)
+
+    def split_entries(self, node: TensorAdd) -> tuple[Entries, Sequence[Operand]]:
+        """Return the explicit entries in a sum and the other terms."""
+        terms = self.terms(node)
+        if self.style not in ("auto", "matrix"):
+            return {}, terms
+        return split_entries(terms, self.is_named)
 
     def stock(self, expr: Basic) -> Form:
         """Return the form of a SymPy scalar, with named parts replaced by their names."""

@@ -35,6 +35,21 @@ SHOWN = [
     (np.roll(R, -2, axis=1), "roll(R, 1, axis=1)"),
     (np.cross(w, v), "-cross(v, w)"),
     ((np.concatenate([x, y]) ** 2).sum(), "(concatenate([x, y])**2).sum()"),
+    (se.stack([v[0], v[1] ** 2]) + z[:2], "stack([v[0], v[1]**2]) + z[:2]"),
+    (se.stack([v[0], 0, v.sum()]), "stack([v[0], 0, v.sum()])"),
+    # Two terms for each entry: those with one factor go together.
+    (
+        se.stack([v[0], v[1]]) / 2 + se.stack([w[0] * w[1], w[2]]),
+        "stack([v[0], v[1]])/2 + stack([w[0]*w[1], w[2]])",
+    ),
+    (
+        se.gradient(v[0] * v[1] ** 2 * v[2], v),
+        "stack([v[1]**2*v[2], 2*v[0]*v[1]*v[2], v[0]*v[1]**2])",
+    ),
+    (
+        se.stack([v[0], 0, 0]) + se.stack([0, 0, 0, 0, w[1]])[2:],
+        "stack([v[0], 0, w[1]])",
+    ),
     (
         np.block([[A, A.T], [x[None, :], y[None, :]]]),
         "concatenate([concatenate([A, A.T], axis=1), concatenate([x, y])[None, :]])",
@@ -90,6 +105,20 @@ FORMULAS = [
     (np.roll(R, -2, axis=1), r"\operatorname{roll}_{1}\left(R, 1\right)"),
     (np.roll(X, 1, axis=0), r"\operatorname{roll}_{0}\left(X, 1\right)"),
     (np.cross(a, b), r"v \times w"),
+    # Entry by entry where that is how they are given.
+    (se.hessian(v[0] * v[1] ** 2, v)[:2, :2], None),
+    (
+        se.hessian(w[0] * w[1] ** 2, w),
+        None,
+    ),
+    (se.stack([v[0], 0, v[1]]) + w, "w + " + bmatrix("v_{0}", "0", "v_{1}")),
+    (se.Delta(2) + se.outer(se.Delta(2)[0], se.Delta(2)[1]) * a[0], bmatrix("1 & v_{0}", "0 & 1")),
+    (
+        se.stack([se.stack([v[0], -v[1]]), se.stack([v[1], v[0]])]),
+        bmatrix("v_{0} & - v_{1}", "v_{1} & v_{0}"),
+    ),
+    (se.Delta(2) * a[0] + se.Ones(2, 2), bmatrix("v_{0} + 1 & 1", "1 & v_{0} + 1")),
+    (se.stack([v[0], v[1]]) / 2 + se.stack([w[0] * w[1], w[2]]), None),
     (-np.cross(a, b), r"- v \times w"),
     (2 * np.cross(a, b), None),
     (np.cross(a, b) @ a, r"v^{\top} \left(v \times w\right)"),
