@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ class Result:
 
     def _rows(self) -> list[tuple[str, str, str]]:
         entries = [(str(x), value) for x, value in self.values.items()]
-        entries += [(f"multiplier of {c}", self.multipliers[c.relation]) for c in self.constraints]
+        entries += [(_heading(c), self.multipliers[c.relation]) for c in self.constraints]
         return [(name, str(np.shape(value)), _shown(value)) for name, value in entries]
 
     def __repr__(self) -> str:
@@ -120,6 +121,10 @@ class Result:
         axes.set_xlabel("iteration")
         axes.legend()
         return axes
+
+
+def _heading(constraint: Constraint) -> str:
+    return f"multiplier of {shorten(str(constraint), width=60, placeholder=' …')}"
 
 
 def _shown(value: np.ndarray) -> str:

@@ -1030,3 +1030,12 @@ def test_equations_that_contradict_others():
     )
     assert not found.success
     assert "is violated" in found.message
+
+
+def test_long_constraints_are_shortened():
+    v = se.TensorSymbol("v", 2)
+    long = sum(se.sin(k * v).sum() for k in range(1, 20))
+    result = se.Problem(v @ v, v, [long >= 1]).solve()
+    *_, row = repr(result).splitlines()
+    assert row.startswith("multiplier of ")
+    assert len(row) < 100
