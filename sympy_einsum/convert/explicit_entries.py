@@ -29,7 +29,7 @@ from sympy import (
 
 from .. import expressions as nodes
 from ..core import NodeTable, ShapeError, transform
-from ..expressions import UNEVALUATED_REMEDY, Operand, TensorExpr, order_of, slot
+from ..expressions import STOCK_OPERATORS, Operand, TensorExpr, order_of, slot
 from ..operations import getitem, unroll
 
 Arrays = tuple[np.ndarray, ...]
@@ -103,6 +103,17 @@ def _einsum_entries(node: nodes.Einsum, operands: Arrays, shape: Sizes) -> np.nd
 
 def _symbol_entries(node: nodes.TensorSymbol, operands: Arrays, shape: Sizes) -> np.ndarray:
     return _filled(shape, {p: getitem(node, p) if p else node for p in np.ndindex(shape)})
+
+
+def _unevaluated_entries(node: nodes.Unevaluated, operands: Arrays, shape: Sizes) -> np.ndarray:
+    """Return the entries of its value, or the integrals or sums of entries."""
+    value = node.doit()
+    if not isinstance(value, nodes.Unevaluated):
+        return transform([value], _entries)[0]
+    array = transform([value.expr], _entries)[0]
+    for position, entry in np.ndenumerate(array):
+        array[position] = STOCK_OPERATORS[value.kind](entry, *value.limits)
+    return array
 
 
 def _position_entries(node: nodes.Positions, operands: Arrays, shape: Sizes) -> np.ndarray:
@@ -231,6 +242,7 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
         nodes.IntervalProducts: _interval_entries,
         nodes.OneHot: _one_hot_entries,
         nodes.Scan: lambda node, operands, shape: transform([unroll(node)], _entries)[0],
+        nodes.Unevaluated: _unevaluated_entries,
         nodes.Extremum: _extremum_entries,
         nodes.ExtremumShare: _share_entries,
         nodes.Inv: _of_matrix(Matrix.inv),
@@ -242,7 +254,6 @@ TO_EXPLICIT: NodeTable[Row] = NodeTable(
     refused={
         nodes.StackFunction: "lambdify gives its numbers",
         nodes.Solution: "Newton's method is for numbers; lambdify gives them",
-        nodes.Unevaluated: UNEVALUATED_REMEDY,
         **dict.fromkeys(
             [nodes.Picked, nodes.Ranking], "the order of symbols isn't known; use lambdify"
         ),

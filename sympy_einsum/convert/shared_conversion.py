@@ -61,6 +61,7 @@ from ..expressions import (
     StackFunction,
     TensorExpr,
     TensorSymbol,
+    Unevaluated,
     Unknown,
     as_operand,
     elementwise,
@@ -135,7 +136,8 @@ def prepared_for_sympy(
     max_size: int = tuning.MAX_CONVERTED_SIZE,
     max_depth: int = tuning.MAX_CONVERTED_DEPTH,
 ) -> Operand:
-    """Expand softmax, log-sum-exp and cofactors in an expression; refuse huge trees."""
+    """Evaluate what is unevaluated in an expression, expand softmax, log-sum-exp and cofactors;
+    refuse huge trees."""
     root = transform([as_operand(expr)], _expand)[0]
     size: dict[Basic, int] = {}
     depth: dict[Basic, int] = {}
@@ -153,7 +155,11 @@ def prepared_for_sympy(
 
 
 def _expand(node: Basic, operands: tuple[Operand, ...]) -> Operand:
-    """Expand softmax and log-sum-exp to exp, log and sums, cofactors to inverses."""
+    """Expand softmax and log-sum-exp to exp, log and sums, cofactors to inverses; evaluate what is
+    unevaluated."""
+    if isinstance(node, Unevaluated):
+        value = rebuild(node, operands).doit()
+        return value if isinstance(value, Unevaluated) else transform([value], _expand)[0]
     if isinstance(node, Cofactors):
         return cofactors_as_inverse(rebuild(node, operands), ()) or node
     if isinstance(node, LogSumExp):

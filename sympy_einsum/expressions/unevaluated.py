@@ -40,7 +40,7 @@ STOCK_OPERATORS: Mapping[str, type[Expr]] = MappingProxyType(
     {kind.__name__: kind for kind in (Derivative, Integral, Sum)}
 )
 # What tables of passes say that refuse them.
-UNEVALUATED_REMEDY = "evaluate it first, with .doit()"
+UNEVALUATED_REMEDY = "no value of it is found; convert its parts, or the entries of as_explicit()"
 
 _diff: Callable[..., Operand] = deferred("calculus", "diff")
 _over: Callable[..., Operand] = deferred("rules", "over")

@@ -202,6 +202,21 @@ def test_equations_are_typeset():
     assert sp.pretty(Derivative(A @ x, x)) == "∂      \n──(A⋅x)\n∂x     "
 
 
+def test_conversions_evaluate():
+    at = {n: 3}
+    for own in (Derivative(f, x), 2 * Derivative(f, x) + x, Integral(t * x, (t, 0, c))):
+        value = own.doit()
+        for convert in (se.to_matrix, se.to_array, se.to_indexed):
+            assert convert(own) == convert(value)
+        assert own.subs(at).as_explicit() == value.subs(at).as_explicit()
+    z = se.TensorSymbol("z", 2)
+    for kind, bounds, exponent in ((Integral, (t, 0, c), -t * z), (Sum, (k, 1, n), k * z)):
+        kept = kind(se.exp(exponent**2), bounds)
+        assert kept.as_explicit()[1] == kind(sp.exp(exponent[1] ** 2), bounds)
+        with pytest.raises(se.UnsupportedError, match=r"or the entries of as_explicit\(\)"):
+            se.to_indexed(kept)
+
+
 def test_substitution_reaches_what_is_free_and_nothing_else():
     e = Integral(t * x, (t, 0, c))
     assert e.subs(t, 5) is e
