@@ -216,10 +216,11 @@ def power_on_diagonal(matrices: Operand, exponent: Expr) -> Operand | None:
     if found is None:
         return None
     factor, vectors = found
-    return scale(factor**exponent, diagonal(apply_body(slot(0) ** slot(1), (vectors, exponent))))
+    powers = apply_body(slot(0) ** slot(1), (vectors, exponent))
+    return scale(factor**exponent, embedded_diagonal(powers))
 
 
-def diagonal(vectors: TensorExpr) -> Operand:
+def embedded_diagonal(vectors: TensorExpr) -> Operand:
     """Return diagonal matrices."""
     axes = tuple(range(vectors.order))
     return contract((vectors,), (axes,), (*axes, axes[-1]), dict(enumerate(vectors.shape)))

@@ -29,8 +29,8 @@ from ..expressions import (
     tensor_sum,
 )
 from .matrices import (
-    diagonal,
     diagonal_parts,
+    embedded_diagonal,
     is_logarithm,
     multiple,
     product_of_matrices,
@@ -100,7 +100,7 @@ def exponential_of_diagonal(node: Expm, barriers: Barriers) -> Operand | None:
     if found is None or len(node.operands) > 1:
         return None
     factor, vectors = found
-    return diagonal(apply_body(EXP, (scale(factor, vectors),)))
+    return embedded_diagonal(apply_body(EXP, (scale(factor, vectors),)))
 
 
 def _exponent(matrix: Operand) -> Operand | None:
