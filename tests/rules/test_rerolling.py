@@ -104,6 +104,8 @@ CHAINS = {
     "two steps before": (lambda s, t: (se.tanh(A @ s[0] + s[1]), s[0]), (h, c), 12),
     "batch": (lambda H, t: se.tanh(H @ W + se.outer(v, X[t])), A, 11),
     "the number of a step": (lambda h, t: se.cos(h) * t + v, h, 10),
+    "weights": (lambda h, t: se.sin(h) + (X[t] - h) / (t + 2), h, 12),
+    "decreasing weights": (lambda h, t: se.sin(h) * sympy.Rational(t + 1, 29 - 2 * t), h, 12),
     "scalars": (lambda u, t: sympy.sin(u) + a / 2, Symbol("u"), 12),
     "products of scalars": (lambda u, t: sympy.sin(u) * u, Symbol("u"), 12),
     "function of a sum": (lambda h, t: se.tanh(h) / (1 + h @ h) + X[t], h, 12),

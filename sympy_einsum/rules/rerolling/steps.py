@@ -13,7 +13,7 @@ from functools import partial
 from itertools import pairwise, takewhile
 from typing import NamedTuple
 
-from sympy import Basic, Expr, Integer
+from sympy import Basic, Expr, Integer, S, ilcm
 
 from ...contraction_order import nominal_size
 from ...core import postorder, tuning
@@ -285,9 +285,9 @@ class _EqualSteps:
                 [own.start for own in takewhile(partial(are_alike, last), values)],
             )
         if last.is_Rational and before.is_Rational:
-            return _advancing(
-                lambda number: number, [*takewhile(lambda own: own.is_Rational, values)]
-            )
+            numbers = [*takewhile(lambda own: own.is_Rational, values)]
+            arithmetic = _advancing(lambda number: number, numbers)
+            return max(arithmetic, _quotients(numbers), key=lambda own: own[1])
         entries = self._entries(values)
         if len(entries) > 1:
             return _advancing(partial(entry_at, self.graph.stored[last].result), entries)
@@ -402,6 +402,21 @@ def _advancing(operand: Callable[[Expr], Basic], numbers: Sequence[Expr]) -> tup
     does."""
     differences = [new - old for new, old in pairwise(numbers)]
     return _Advancing(operand, numbers[0], differences[0]), 1 + _equal(differences)
+
+
+def _quotients(values: Sequence[Expr]) -> tuple[_Advancing, int]:
+    """Return rational numbers, given from the last step on, as quotients (a + b k)/(c + k) of
+    numbers k, such as weights 1/(k + 1) and k/(k + 3), and how many of them have these values."""
+    bend = values[0] - 2 * values[1] + values[2] if len(values) > 2 else S.Zero
+    c = 2 * (values[2] - values[1]) / bend if bend else S.Zero
+    a, b = values[0] * c, values[0] * c - values[1] * (c - 1)
+    scale = ilcm(*[own.q for own in (a, b, c)])
+
+    def quotient(number: Expr) -> Expr:
+        return scale * (a + b * number) / (scale * (c + number))
+
+    alike = takewhile(lambda k: c != k and quotient(Integer(-k)) == values[k], range(len(values)))
+    return _Advancing(quotient, S.Zero, S.One), len([*alike])
 
 
 def _equal(values: Sequence[object]) -> int:
