@@ -24,10 +24,12 @@ from sympy import Symbol
 
 from .commandline import ReportRequest, differentiate, question
 from .core import TensorError, tuning
-from .expressions import Operand, TensorSymbol
+from .expressions import Operand, TensorExpr, TensorSymbol
 from .languages import SYNTAXES
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+# A name and the beginning of one of its attributes.
+_ATTRIBUTE = re.compile(r"(?:^|.*[^\w.])([A-Za-z_]\w*)\.(\w*)", re.DOTALL)
 _SYMBOLS = (Symbol, TensorSymbol)
 # Functions and methods that may take long.
 _LONG = {"diff", "gradient", "jacobian", "hessian", "jvp", "vjp", "hvp", "linearize", "simplify"}
@@ -85,6 +87,18 @@ def _symbols(shell: InteractiveShell, text: str) -> dict[str, Operand]:
     """Return the symbols of the session whose names are words of a text."""
     found = {name: shell.user_ns.get(name) for name in _WORD.findall(text)}
     return {k: v for k, v in found.items() if isinstance(v, _SYMBOLS) and v.name == k}
+
+
+def _own_first(tensor: TensorExpr, prefix: str) -> list[str]:
+    """Return the attributes of a tensor that begin with a prefix: public ones of ours, public ones
+    of SymPy's expressions, private ones."""
+
+    def rank(name: str) -> tuple[bool, bool, str]:
+        owner = next((own for own in type(tensor).__mro__ if name in vars(own)), object)
+        is_ours = owner.__module__.startswith("sympy_einsum")
+        return name.startswith("_"), not is_ours, name.lower()
+
+    return sorted({name for name in dir(tensor) if name.startswith(prefix)}, key=rank)
 
 
 def _with_body(lines: list[str]) -> list[str]:
@@ -157,4 +171,18 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         found = sorted(name for name in names if name.startswith(context.token))
         return {"completions": [SimpleCompletion(name, type="symbol") for name in found]}
 
-    shell.Completer.custom_matchers.append(einsum_matcher)
+    @context_matcher(identifier="sympy_einsum.attributes")
+    def attribute_matcher(context: CompletionContext) -> SimpleMatcherResult:
+        """Return a tensor's attributes instead of IPython, which sorts them by their names."""
+        found = _ATTRIBUTE.fullmatch(context.text_until_cursor)
+        tensor = shell.user_ns.get(found[1]) if found else None
+        if found is None or not isinstance(tensor, TensorExpr):
+            return {"completions": []}
+        return {
+            "completions": [SimpleCompletion(name) for name in _own_first(tensor, found[2])],
+            "matched_fragment": found[2],
+            "ordered": True,
+            "suppress": True,
+        }
+
+    shell.Completer.custom_matchers += [einsum_matcher, attribute_matcher]

@@ -68,6 +68,21 @@ def test_completion(shell):
     assert completed("widths = 3\nsum(wei") == {"weights"}
 
 
+@pytest.mark.parametrize("use_jedi", [True, False])
+def test_attributes_of_tensors_come_first(shell, use_jedi):
+    """IPython sorts them by name, and SymPy's between ours."""
+    shell.user_ns["v"] = 2 * se.TensorSymbol("v", 3)
+    shell.Completer.use_jedi = use_jedi
+    with provisionalcompleter():
+        for text, start in (("v.s", 2), ("[v.T, 2*v.s", 10)):
+            found = [*shell.Completer.completions(text, len(text))]
+            names = [own.text for own in found]
+            assert {own.start for own in found} == {start}
+            assert names.index("swapaxes") < names.index("simplify") < names.index("sinh")
+        assert [own.text for own in shell.Completer.completions("v.shap", 6)] == ["shape"]
+        assert all(own.text != "shape" for own in shell.Completer.completions("w.sh", 4))
+
+
 @pytest.mark.parametrize("line", ["--help", "-h", "f --help"])
 @pytest.mark.parametrize("body", ["", "\nx'*x"])
 @pytest.mark.parametrize("magic", ["%einsum", "%%einsum"])
