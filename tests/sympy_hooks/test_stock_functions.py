@@ -378,6 +378,19 @@ def test_names_of_arguments_are_not_captured_by_helper_functions():
     assert_close(sympy.lambdify([A, r], e)(*map(np.array, given)), se.lambdify([A, r], e)(*given))
 
 
+def test_helper_functions_are_inlined():
+    A, v = se.TensorSymbol("A", 3, 3), se.TensorSymbol("v", 4)
+    given = np.array([[2.0, 1, 0], [0, 3, 1], [1, 0, 4]])
+    e = se.gradient(se.expm(A).sum(), A)
+    assert_close(sympy.lambdify([A], e, "scipy")(given), se.lambdify([A], e)(given))
+    e = snp.cumprod(v[::-1])[::-1]
+    function = sympy.lambdify([v], se.gradient((e * v).sum(), v))
+    assert_close(
+        function(given[0, :1].repeat(4)), se.lambdify([v], se.gradient((e * v).sum(), v))([2.0] * 4)
+    )
+    assert " if " not in inspect.getsource(function)
+
+
 def test_sums_of_several_scatters():
     v, at = se.TensorSymbol("v", 3), [2, 0, 2]
     e = se.gradient(v[at] @ (v[[1, 1, 0]] ** 2), v)
