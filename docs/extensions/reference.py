@@ -49,24 +49,24 @@ OF_US = {
         "reshape ravel squeeze expand_dims broadcast_to transpose swapaxes moveaxis concatenate "
         "stack unstack block split tile repeat pad flip roll take take_along_axis tril triu "
         "windows sliding_window_view",
-        "Axes and entries in other places. Entries, slices and gathers are written as "
+        "Rearranging axes and entries. Entries, slices and gathers are written as "
         "``x[1:, None]``, as in NumPy.",
     ),
     "reductions": Page(
         "Sums, norms, statistics",
         "sum mean var std prod norm logsumexp softmax median quantile percentile count_nonzero",
-        "What takes axes away, or normalises along them.",
+        "Reductions over axes, and normalisation along them.",
     ),
     "orders": Page(
         "Maxima and orders",
         "max min max_share min_share ptp argmax argmin sort argsort cummax cummin argcummax "
         "argcummin",
-        "What depends on which entries are larger. Those that tie share the derivative.",
+        "Functions that depend on the order of entries. Entries that tie share the derivative.",
     ),
     "running": Page(
         "Running sums and products",
         "cumsum cumprod logcumsumexp running_softmax interval_products scan unroll",
-        "What runs along an axis, or in [loops](../loops.md); derivatives take linear time too.",
+        "Running values along an axis, and [loops](../loops.md); derivatives take linear time too.",
     ),
     "linear-algebra": Page(
         "Linear algebra",
@@ -90,12 +90,12 @@ OF_US = {
         "simplify expand factor equal counterexample Counterexample written commute nest denest "
         "index_graph split_deltas merge_deltas remove_ones add_ones vectorize_constants "
         "substitute_deltas THEOREMS",
-        "What the rules are is told in [Rewriting](../rewriting.md).",
+        "[Rewriting](../rewriting.md) lists the rules.",
     ),
     "properties": Page(
         "Bounds, definiteness, convexity",
         "bounds is_definite convexity",
-        "What is certain of an expression for all values of its symbols; "
+        "Properties of an expression that hold for all values of its symbols; "
         "[Convexity](../convexity.md) shows it at work.",
     ),
     "formulas": Page(
@@ -111,7 +111,7 @@ OF_US = {
     "compiling-functions": Page(
         "Compiling",
         "lambdify codegen evaluate compress in_semiring",
-        "[Compiling](../compiling.md) tells of backends, costs and checks.",
+        "[Compiling](../compiling.md) describes backends, costs and checks.",
     ),
     "problems": Page(
         "Optimization problems",
@@ -129,7 +129,7 @@ OF_US = {
         "[Series](../expectations.md#power-series) shows them at work.",
     ),
     "texts": Page(
-        "Texts that are read",
+        "Parsing texts",
         "parse parse_program tokens read_einsum parse_python from_function",
         "The [languages](../languages.md) have a page of their own.",
     ),
@@ -218,7 +218,7 @@ def pages() -> dict[str, tuple[str, str, list[Entry]]]:
     nodes = sorted({*se.__all__} - placed - {*functions, "TensorExpr"})
     found["nodes"] = (
         "Nodes",
-        "The classes of what expressions are made of, for ``isinstance``; functions build them.",
+        "The classes of nodes in expressions, for ``isinstance``. Functions build nodes.",
         [_entry("sympy_einsum", name) for name in nodes],
     )
     return {**found, **_of_numpy()}
@@ -287,9 +287,9 @@ def _refused() -> str:
     for option, reason in _refused_options():
         options[reason] = f"{options.get(reason, '')} {option}"
     return (
-        "Names that aren't here say why in their error:\n\n"
+        "These names raise an error that gives the reason:\n\n"
         f"{_reasons(REASONS)}\n\n"
-        "So do NumPy's options where they are refused, which each function's docstring says:\n\n"
+        "So do these options; the docstring of each function names those that it refuses:\n\n"
         f"{_reasons(options)}"
     )
 
