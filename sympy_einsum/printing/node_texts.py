@@ -8,7 +8,7 @@ lists the graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from sympy import Basic, Expr, S, Symbol
@@ -257,7 +257,10 @@ def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:
     if not form.operators:
         texts = [_term_text(operand, below, form) for operand in terms]
     else:
-        texts = [_group_text(*group, below, form) for group in group_entries(terms)]
+        short = _broadcast_terms(terms, below, form)
+        groups = [] if short else group_entries(terms)
+        texts = [short.get(own) or _term_text(own, below, form) for own in terms if short]
+        texts += [_group_text(*group, below, form) for group in groups]
         # Minus signs last, plain symbols after products.
         texts.sort(key=_term_rank)
     result = ""
@@ -294,17 +297,44 @@ def _call_text(call: Call, form: CodeForm) -> Text:
 
 def _with_units(tensor: TensorExpr, texts: Texts) -> str:
     """Return the text of a tensor; new axes of length 1 are written as None."""
-    product = labelled_factors(tensor) if isinstance(tensor, View) and not tensor.scalars else None
-    if product is None or tensor.core is None:
+    found = _with_new_axes(tensor, texts)
+    if found is None or (isinstance(tensor, View) and tensor.scalars):
         return texts[tensor].shown
-    own = [i for i in product.output if i in product.terms[-1]]
-    new = [i for i in product.output if i not in own]
-    if tuple(own) != product.terms[-1] or not is_distinct(own) or not new:
-        return texts[tensor].shown
-    if any(product.lengths[i] is not S.One for i in new):
-        return texts[tensor].shown
-    indices = ", ".join(["None" if i in new else ":" for i in product.output])
-    return f"{texts[tensor.core].within(ATOM)}[{indices}]"
+    shown, axes = found
+    are_units = all(own or n is S.One for n, own in zip(tensor.shape, axes, strict=True))
+    return shown.shown if are_units else texts[tensor].shown
+
+
+def _with_new_axes(tensor: TensorExpr, texts: Texts) -> tuple[Text, list[bool]] | None:
+    """Return the text of a view without its factors, of length 1 along new axes, and which axes
+    aren't new; None if none is, or others are rearranged."""
+    if not isinstance(tensor, View) or tensor.core is None:
+        return None
+    product = labelled_factors(tensor)
+    axes = [i in product.terms[-1] for i in product.output]
+    kept = tuple([i for i in product.output if i in product.terms[-1]])
+    if all(axes) or kept != product.terms[-1] or not is_distinct(product.output):
+        return None
+    indices = ", ".join([":" if own else "None" for own in axes])
+    return Text(f"{texts[tensor.core].within(ATOM)}[{indices}]"), axes
+
+
+def _broadcast_terms(
+    terms: Sequence[TensorExpr], below: Texts, form: CodeForm
+) -> dict[TensorExpr, Text]:
+    """Return texts of terms without the axes along which other terms stretch them: of
+    ``x[:, None] - x[None, :]``."""
+    found: dict[TensorExpr, Text] = {}
+    spanned = set[int]()
+    for own in terms:
+        short = _with_new_axes(own, below)
+        if short is not None and isinstance(own, View):
+            text, axes = short
+            found[own] = _scaled_text(own, text, below, form) if own.scalars else text
+            spanned.update([k for k, is_kept in enumerate(axes) if is_kept])
+        elif not getattr(own, "is_constant_fill", False):
+            spanned.update(range(own.order))
+    return found if len(spanned) == terms[0].order else {}
 
 
 def _term_rank(text: Text) -> tuple[bool, bool, bool]:

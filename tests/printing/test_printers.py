@@ -98,6 +98,11 @@ SAME = [
     "softmax(A @ C, axis=1)",
     "softmax(A @ C, axis=0)",
     "softmax(A @ C.T, axis=1) @ x",
+    "x[:, None] - x[None, :]",
+    "exp(-(x[:, None] - x[None, :])**2/2).sum(axis=1)",
+    "B - b[:, None]/t",
+    "B + 1 - 2*x[None, :]",
+    "B + outer(b, x) + b[:, None]",
 ]
 
 
@@ -152,6 +157,8 @@ SPELLED = [
     ("einsum('ij,jk,ki->', A, C, A)", "(A @ A @ C).trace()"),
     ("einsum('ij,jk,kl->i', A, C, A)", "(A @ C @ A).sum(axis=1)"),
     ("einsum('ij,j,kl,l->ik', A, x, C, y)", "outer(A @ x, C @ y)"),
+    ("outer(x, Ones(m)) + 1", "outer(x + 1, Ones(m))"),
+    ("einsum('ij,k->ikj', B, Ones(n)) + x[None, :, None]", "x[None, :, None] + B[:, None, :]"),
     ("elementwise(lambda s: s*(1 - s), sigmoid(x))", "sigmoid(x)*(1 - sigmoid(x))"),
     ("elementwise(lambda s: 1/(s + 1)**2, A @ x)", "(A @ x + 1)**(-2)"),
     ("sp.exp(A @ x) + sp.sqrt(x)", "sqrt(x) + exp(A @ x)"),
