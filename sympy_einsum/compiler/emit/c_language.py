@@ -40,7 +40,6 @@ bcopy bcmp bzero"""
 OWN = """four_dots memory error done release allocate Memory Factors SIMD PRAGMA ROWS COLUMNS
 BLOCK_ROWS BLOCK_COLUMNS BLOCK_DEPTH add_panels pack lu cholesky factor_columns by_triangle
 exchange_rows bits_of from_bits"""
-RESULTS = [f"result{k}" for k in range(100)]
 
 
 class C(Language):
@@ -58,7 +57,7 @@ class C(Language):
     infinity = "INFINITY"
     nan = "NAN"
     truths = ("0", "1")
-    reserved = frozenset([*f"{KEYWORDS} {LIBRARY} {OWN}".split(), *RESULTS])
+    words = f"{KEYWORDS} {LIBRARY} {OWN}"
     end = "}"
     terminator = ";"
 

@@ -78,14 +78,7 @@ class Fortran(Language):
     conjunction, disjunction, different = ".and.", ".or.", "/="
     sign_level = SUM
     truths = (".false.", ".true.")
-    reserved = frozenset(
-        [
-            *f"{WORDS} {OWN}".split(),
-            *functions.values(),
-            *intrinsics.values(),
-            *[f"result{k}" for k in range(100)],
-        ]
-    )
+    words = f"{WORDS} {OWN}"
     end = "end do"
     computes_both = True
 

@@ -87,14 +87,7 @@ class Julia(Language):
     power_sign = "^"
     double_power = "power_of"
     truths = ("false", "true")
-    reserved = frozenset(
-        [
-            *f"{WORDS} {OWN}".split(),
-            *functions.values(),
-            *intrinsics.values(),
-            *[f"result{k}" for k in range(100)],
-        ]
-    )
+    words = f"{WORDS} {OWN}"
     end = "end"
     reads_lengths = True
 

@@ -7,7 +7,7 @@ a subclass with tables and the few statements that it writes otherwise.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -95,7 +95,8 @@ class Language:
     double_power : the function of powers whose exponent is no integer, if that isn't an operator
     sign_level : how tightly a sign binds
     truths : the texts of false and true
-    reserved : the names that mean something in its text
+    words : names that mean something in its text, beside its functions
+    reserved : all names that mean something in its text
     end : the line after a loop
     terminator : what ends a statement
     computes_both : whether a choice of two numbers computes both
@@ -116,11 +117,16 @@ class Language:
     conjunction, disjunction, different = "&&", "||", "!="
     sign_level: ClassVar[int] = SIGN
     truths: ClassVar[tuple[str, str]]
-    reserved: ClassVar[Collection[str]]
+    words: ClassVar[str]
+    reserved: ClassVar[frozenset[str]]
     end: ClassVar[str]
     terminator: ClassVar[str] = ""
     computes_both: ClassVar[bool] = False
     reads_lengths: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        own = [*cls.words.split(), *cls.functions.values(), *cls.intrinsics.values()]
+        cls.reserved = frozenset([*own, *[f"result{k}" for k in range(100)]])
 
     def parts(self) -> Mapping[str, HelperPart]:
         """Return the parts of its helper functions."""
