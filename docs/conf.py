@@ -33,8 +33,6 @@ myst_heading_anchors = 3
 myst_fence_as_directive = ["mermaid"]
 # Tests execute the notebooks; the pages show stored outputs.
 nb_execution_mode = "off"
-# Lines that are printed one by one are one output.
-nb_merge_streams = True
 
 # Formulas are MathML, which needs no script or network, and can be searched and copied.
 html_math_renderer = "mathml"

@@ -1,6 +1,7 @@
 """Every notebook runs from top to bottom; its own assertions are the test."""
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -38,4 +39,8 @@ def test_stored_outputs_are_a_clean_run(path):
     assert counts in ([None] * len(cells), list(range(1, len(cells) + 1)))
     outputs = [output for cell in cells for output in cell.outputs]
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
+    # Lines that are printed one by one are one output, which pages show in one box.
+    for cell in cells:
+        names = [output.get("name") for output in cell.outputs]
+        assert not any(one and one == other for one, other in pairwise(names))
     assert path.stat().st_size < 200_000
