@@ -137,6 +137,10 @@ class Meaning:
             return np.linalg.det(value)
         if name == "roll":
             return np.roll(value, int(self.of(form.parts[1], env)), axis=sum(note or (0,)))
+        if name == "onehot":
+            positions = np.asarray(value, int)
+            inner = form.parts[0].axes == 1 and positions.ndim == 2
+            return np.eye(self.size(note[0]))[positions[:, 0] if inner else positions]
         raise AssertionError(name)
 
     _diag = _call
@@ -204,6 +208,16 @@ class Meaning:
         value = value[:, 0] if base.axes == 1 else value
         result = value[tuple(self.cut(part) for part in form.data)]
         return self.shaped(result, form.axes)
+
+    def _gather(self, form, env):
+        base, *positions = form.parts
+        value = self.of(base, env)
+        value = value[:, 0] if base.axes == 1 else value
+        arrays = [np.asarray(self.of(part, env), int) for part in positions]
+        arrays = [a[:, 0] if a.ndim == 2 and a.shape[1] == 1 else a for a in arrays]
+        rest = iter(arrays)
+        items = [next(rest) if part == "gathered" else self.cut(part) for part in form.data]
+        return self.shaped(value[tuple(items)], form.axes)
 
     def cut(self, part):
         if part is None:

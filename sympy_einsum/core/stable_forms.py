@@ -78,6 +78,8 @@ STABLE_NAMES = DeferredTable(
         softplus(_U) - _U: softplus(-_U),
         softplus(_U) - softplus(-_U): _U,
         sinh(_U) / cosh(_U): tanh(_U),
+        sin(_U) ** 2 + cos(_U) ** 2: S.One,
+        cosh(_U) ** 2 - sinh(_U) ** 2: S.One,
         # SymPy evaluates it for a real argument from 1.15 on.
         atanh(tanh(_U), evaluate=False): _U,
         softplus(log(_U)): log(1 + _U),

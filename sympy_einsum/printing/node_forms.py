@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sympy import Expr, ImmutableDenseMatrix, Mul, S, Symbol
+from sympy import Expr, ImmutableDenseMatrix, Mul, S, Symbol, Tuple
 
 from ..core import PRODUCTS_FIRST, Network, NodeTable, index_letter, tuning
 from ..expressions import (
@@ -40,6 +40,7 @@ from ..expressions import (
     Unknown,
     View,
     Zeros,
+    order_of,
 )
 from ..operations import getitem
 from . import algebra, forms
@@ -48,6 +49,7 @@ from .explicit_entries import Entries
 from .field_derivatives import field_derivative
 from .forms import Form
 from .functions import elementwise_form
+from .gathers import GATHERED, Gather, GatheredTensor, as_gather, merge_gathers, merge_indices
 from .joined import Call
 from .kronecker import paired
 from .recurrences import scan_form, solution_form
@@ -283,10 +285,18 @@ def _product_form(notation: Notation, node: Einsum) -> Form:
 def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -> Form:
     indexed = as_slice(product)
     if indexed is not None and (indexed.axes is None or indexed.is_transposed):
-        form = Form("slice", [notation.of(indexed.tensor)], indexed.indices, node.order)
+        form = _indexed_form(notation.of(indexed.tensor), indexed.indices, [], node.order)
         return form if indexed.axes is None else algebra.transpose(form)
     if notation.style in INDEX_STRINGS:
         return _index_string_form(notation, product)
+    if any(isinstance(operand, OneHot) for operand in product.operands):
+        gathered = as_gather(product)
+        if gathered is None:
+            product = merge_gathers(product)
+            for operand in product.operands:
+                notation.whole(operand)
+        elif gathered.axes in (None, (1, 0)):
+            return _gather_form(notation, gathered, node.order)
     field = field_derivative(product)
     if field is not None:
         parts = [notation.whole(field.field)]
@@ -302,6 +312,34 @@ def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -
     if not product.operands and len(set(node.output)) == node.order:
         return algebra.ones(node.shape)
     return _matrix_product_form(notation, product) or _index_string_form(notation, product)
+
+
+def _gather_form(notation: Notation, gathered: GatheredTensor, order: int) -> Form:
+    """Show a tensor indexed by arrays of positions."""
+    arrays = [index for index in gathered.indices if isinstance(index, Gather)]
+    positions = [
+        forms.stock(Tuple(*array.numbers))
+        if array.numbers and order_of(array.positions) == 1
+        else notation.whole(array.positions)
+        for array in arrays
+    ]
+    cuts = [GATHERED if isinstance(index, Gather) else index for index in gathered.indices]
+    form = _indexed_form(notation.whole(gathered.tensor), cuts, positions, order)
+    return form if gathered.axes is None else algebra.transpose(form)
+
+
+def _indexed_form(tensor: Form, cuts: Sequence[Any], positions: Sequence[Form], order: int) -> Form:
+    """Show a tensor with indices; those of a tensor that is indexed by arrays, or by arrays of an
+    indexed one, as one list."""
+    if tensor.kind == "transpose" and tensor.parts[0].kind == "gather":
+        form = _indexed_form(tensor.parts[0], cuts[::-1], positions, order)
+        return algebra.transpose(form) if order == 2 else form
+    if tensor.kind == "gather" or (positions and tensor.kind == "slice"):
+        merged = merge_indices(tensor.data, cuts)
+        if merged is not None:
+            return Form("gather", [*tensor.parts, *positions], merged, order)
+    kind = "gather" if positions else "slice"
+    return Form(kind, [tensor, *positions], tuple(cuts), order)
 
 
 def _cross_form(vectors: Sequence[Form], order: int) -> Form:

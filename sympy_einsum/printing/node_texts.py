@@ -54,6 +54,7 @@ from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
 from .cross_products import is_alone, with_cross_products
 from .field_derivatives import FieldDerivative, field_derivative, field_derivative_of
+from .gathers import Gather, as_gather, merge_gathers
 from .joined import Call, find_call, group_entries
 from .naming import Abbreviation, is_long_text, length_names, names, shown_names
 from .norms import normed
@@ -419,15 +420,15 @@ def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: C
         not isinstance(selector, Selection) or typed_range(selector)
         for selector in product.operands
     ):
-        inside = ", ".join(_index_text(index, form) for index in indexed.indices)
-        text = Text(f"{below[indexed.tensor].within(ATOM)}[{inside}]")
-        if indexed.axes is None:
+        items = [_index_text(index, form) for index in indexed.indices]
+        text = _indexed_text(node, indexed.tensor, items, indexed.axes, below, form)
+        if text is not None:
             return text
-        if indexed.is_transposed and form.operators:
-            below.transposes[node] = text
-            return Text(f"{text.shown}.T")
-        if form.operators:
-            return Text(f"{text.shown}.transpose({', '.join(map(str, indexed.axes))})")
+    if form.operators and any(isinstance(own, OneHot) for own in product.operands):
+        text = _gather_text(node, product, below, form)
+        if text is not None:
+            return text
+        product = _with_gather_texts(product, form)
     field = field_derivative(product) if form.operators else None
     if field is not None:
         text = _field_text(field, form)
@@ -441,6 +442,56 @@ def _slice_or_product_text(node: Einsum, product: Factors, below: Texts, form: C
     if product.output == (1, 0) and product.terms == ((0, 1),):
         return Text(f"{below[product.operands[0]].within(ATOM)}.T")
     return _einsum_call(product, below, form)
+
+
+def _gather_text(node: Einsum, product: Factors, below: Texts, form: CodeForm) -> Text | None:
+    """Write a tensor indexed by arrays of positions."""
+    found = as_gather(product)
+    if found is None:
+        return None
+    items = [
+        (str(index.numbers) if index.numbers else below[index.positions].shown)
+        if isinstance(index, Gather)
+        else _index_text(index, form)
+        for index in found.indices
+    ]
+    while items[-1] == ":" and not below[found.tensor].shown.endswith(".T"):
+        items.pop()
+    return _indexed_text(node, found.tensor, items, found.axes, below, form)
+
+
+def _indexed_text(
+    node: Einsum,
+    tensor: TensorExpr,
+    items: list[str],
+    axes: tuple[int, ...] | None,
+    below: Texts,
+    form: CodeForm,
+) -> Text | None:
+    """Write a tensor with items in brackets, and the permutation of the axes of that; return None
+    if there is no operator for it."""
+    if not form.operators and axes is not None:
+        return None
+    text, is_transposed = below[tensor], axes == (1, 0)
+    if form.operators and len(items) == 2 and text.shown.endswith(".T"):
+        # Index a matrix rather than its transpose.
+        text, items = below.transpose(tensor), items[::-1]
+        is_transposed ^= node.order == 2
+    text = Text(f"{text.within(ATOM)}[{', '.join(items)}]")
+    if is_transposed:
+        below.transposes[node] = text
+        return Text(f"{text.shown}.T")
+    if axes is None or axes == (1, 0):
+        return text
+    return Text(f"{text.shown}.transpose({', '.join(map(str, axes))})")
+
+
+def _with_gather_texts(product: Factors, form: CodeForm) -> Factors:
+    """Write the indexed tensors in a product; return the product of these and the others."""
+    product = merge_gathers(product)
+    for node in postorder(product.operands, lambda n: () if n in form.texts else children(n)):
+        _write(node, form)
+    return product
 
 
 def _field_text(found: FieldDerivative, form: CodeForm) -> Text:

@@ -23,6 +23,7 @@ from sympy.printing.printer import Printer
 from ..core import FLOAT_DIGITS, is_long, postorder, step
 from ..expressions import STOCK_OPERATORS, as_number, indicator_condition, slot, stock_children
 from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
+from .gathers import GATHERED
 from .slices import Cut, Range
 
 # A rendered part.
@@ -395,6 +396,12 @@ class Renderer(Generic[Shown]):
     def _slice(self, form: Form) -> Shown:
         items = [self._cut(part) for part in form.data]
         return self.lowered(self.at_least(form.parts[0], ATOM), self.separated(items, "thin comma"))
+
+    def _gather(self, form: Form) -> Shown:
+        tensor, *positions = form.parts
+        arrays = map(self.render, positions)
+        items = [next(arrays) if part == GATHERED else self._cut(part) for part in form.data]
+        return self.lowered(self.at_least(tensor, ATOM), self.separated(items, "thin comma"))
 
     def _cut(self, part: Cut) -> Shown:
         if part is None:

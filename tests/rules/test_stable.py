@@ -518,6 +518,10 @@ def test_scalars(name):
         (se.exp(M) @ se.sigmoid(-M), se.exp(M) @ se.sigmoid(-M)),
         (se.log(1 - se.tanh(M) @ se.tanh(M)), se.log(1 - se.tanh(M) @ se.tanh(M))),
         (se.exp(M) * se.sigmoid(-M).T, se.exp(M) * se.sigmoid(-M).T),
+        (z + 3 * se.sin(w) ** 2 + 3 * se.cos(w) ** 2, z + 3),
+        (se.sin(w) ** 2 + 2 * se.cos(w) ** 2, se.sin(w) ** 2 + 2 * se.cos(w) ** 2),
+        (u * (sympy.sin(t) ** 2 + sympy.cos(t) ** 2), u),
+        (se.cosh(2 * M) ** 2 - se.sinh(2 * M) ** 2, se.Ones(*M.shape)),
     ],
 )
 def test_forms(expr, expected):

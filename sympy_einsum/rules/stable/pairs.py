@@ -50,12 +50,16 @@ def pair_of_terms(node: TensorAdd, barriers: Barriers, use: Use = Use.READING) -
 
 
 def _is_function(node: Operand) -> bool:
-    return isinstance(node, Elementwise) and has_functions(node.body)
+    if not isinstance(node, Elementwise):
+        return False
+    return has_functions(node.body) or (node.body.is_Pow and _is_function(node.operands[0]))
 
 
 def _below(core: Operand) -> tuple[Operand, ...]:
     """Return a term and the tensors in it, without their numeric factors."""
     inside = core.operands if isinstance(core, Elementwise) else ()
+    if inside and core.body.is_Pow and isinstance(inside[0], Elementwise):
+        inside += inside[0].operands
     return (core, *[split_coefficient(operand)[1] for operand in inside if is_tensor(operand)])
 
 
