@@ -59,6 +59,7 @@ from ..rules import Step, tidy
 from .derivation_tables import Derivation, Trace
 from .layouts import check_layout, wrt_first
 from .sweeps import sweep
+from .vector_parts import hessian_by_parts
 
 # One expression or variable, or a list of some.
 Listed: TypeAlias = "TensorLike | Sequence[TensorLike]"
@@ -490,7 +491,12 @@ def hessian(
     >>> se.hessian(x @ A @ x, x) == A + A.T
     True
     """
-    first = gradient(as_scalar_function(f, "hessian"), x, mode=mode, simplify=simplify)
+    f = as_scalar_function(f, "hessian")
+    if mode == "auto" and simplify is None and isinstance(x, TensorSymbol) and order_of(x) == 1:
+        found = hessian_by_parts(f, x)
+        if found is not None:
+            return found
+    first = gradient(f, x, mode=mode, simplify=simplify)
     return jacobian(first, x, mode=mode, layout=layout, simplify=simplify)
 
 

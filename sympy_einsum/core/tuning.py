@@ -466,6 +466,8 @@ MAX_BACKWARD_ERROR = 1e-10
 MAX_ELIMINATED_BLOCK = 64
 # Unknowns up to which Hessians are matrices; beyond, methods get products with them.
 MAX_DENSE_HESSIAN = 500
+# Parts of a vector up to which its Hessian is derived in blocks.
+MAX_VECTOR_PARTS = 16
 # Of Newton's method with structured Hessians: the damping, relative to the diagonal, below which
 # there is none, that of the first step of least squares, and that beyond which none is tried; the
 # least diagonal, relative to the largest; the share of a predicted decrease that is enough; the

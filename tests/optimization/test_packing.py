@@ -9,6 +9,7 @@ from libraries import LIBRARIES
 from sympy import symbols
 
 import sympy_einsum as se
+from sympy_einsum.core import postorder
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 T, U, V = se.TensorSymbol("T", m, n), se.TensorSymbol("U", m, k), se.TensorSymbol("V", n, k)
@@ -41,6 +42,19 @@ def by_hand(blocks, row_sizes, column_sizes):
     return np.block(rows)
 
 
+def test_hessians_by_the_vector_have_no_axis_of_its_entries_beside_those_of_data():
+    net = ((se.tanh(se.tanh(T @ V + t * U) @ V.T) - T) ** 2).sum() + se.exp(b).sum()
+    packed = se.pack(VARIABLES)
+    H = se.hessian(packed.substitute(net), packed.vector)
+    shapes = [node.shape for node in postorder([H]) if isinstance(node, se.TensorExpr)]
+    assert max(len(own) for own in shapes if packed.vector.shape[0] in own) == 2
+    values = arrays((4, 5, 3))
+    z = packed.pack(dict(zip(VARIABLES, values[1:], strict=True)))
+    found = se.lambdify([T, packed.vector, k], H)(values[0], z, 3)
+    expected = se.lambdify([T, *VARIABLES], packed.hessian(net))(*values)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("lengths", [(4, 5, 3), (2, 3, 1), (1, 1, 1), (2, 1, 6)])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives_are_those_by_blocks_and_by_the_vector(name, lengths):
@@ -65,9 +79,9 @@ def test_derivatives_are_those_by_blocks_and_by_the_vector(name, lengths):
     # The same function of the vector, by finite differences.
     z = packed.pack(dict(zip(VARIABLES, values[1:], strict=True)))
     known = {m: lengths[0], n: lengths[1], k: lengths[2]}
-    by_vector = se.lambdify(
-        [T, packed.vector, n, k], [packed.substitute(own) for own in (slope, matrix)]
-    )
+    outputs = [packed.substitute(own) for own in (slope, matrix)]
+    outputs.append(se.hessian(packed.substitute(f), packed.vector))
+    by_vector = se.lambdify([T, packed.vector, n, k], outputs)
     step = 1e-6
     columns = [
         by_vector(values[0], z + step * own, *lengths[1:])[0]
@@ -76,7 +90,8 @@ def test_derivatives_are_those_by_blocks_and_by_the_vector(name, lengths):
     ]
     scale = 1 + np.abs(expected).max()
     np.testing.assert_allclose(np.array(columns).T / (2 * step), expected, atol=1e-6 * scale)
-    np.testing.assert_allclose(by_vector(values[0], z, *lengths[1:])[1], expected, atol=1e-12)
+    for own in by_vector(values[0], z, *lengths[1:])[1:]:
+        np.testing.assert_allclose(own, expected, atol=1e-12)
     back = packed.unpack(z, known)
     for x, own in zip(VARIABLES, values[1:], strict=True):
         np.testing.assert_array_equal(back[x], own)
