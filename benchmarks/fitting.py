@@ -502,10 +502,11 @@ TEXT = """# Problems of optimization
 
 The processor's time to one optimum. "By hand" is SciPy with a gradient written by hand, by
 L-BFGS-B, or SLSQP for constraints; the next columns are ratios to it. JAX's gradients are given to
-the same methods. scikit-learn and statsmodels run their own programs; the gap is how far they end
-above the optimum, relative to 1 and its value. Ours and JAX's end within 1e-6; ours also checks the
-conditions for an optimum and returns multipliers. The first solve includes the derivation and the
-compilation, or JAX's tracing and compilation.
+the same methods. L-BFGS-B and ours are asked for gradients of at most 1e-6. scikit-learn and
+statsmodels run their own programs; the gap is how far they end above the optimum, relative to 1 and
+its value. Ours and JAX's end within 1e-6; ours also checks the conditions for an optimum, by a
+Hessian, and returns multipliers. The first solve includes the derivation and the compilation, or
+JAX's tracing and compilation, of which later ones have none.
 
 {table}
 """
