@@ -260,7 +260,7 @@ def log_determinant(factors):
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     total = 0.0
     for i in range(factor.shape[0]):
-        total += log(abs(factor[i, i]))
+        total += np.log(abs(factor[i, i]))
     return total if exchanged.size else 2 * total
 
 
