@@ -13,7 +13,6 @@ from llvmlite import binding
 from numba import extending
 from scipy.linalg import cython_blas, cython_lapack
 
-from .numba_elementary import log
 from .numba_types import dtype, is_real
 from .stubs import compiled
 
