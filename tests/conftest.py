@@ -20,6 +20,10 @@ settings.load_profile("any load")
 
 GUARD_SECONDS = 300
 
+# The tests compile many programs and run each once: XLA compiles them faster without optimising
+# them.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+
 # Run, and checked by type checkers, by test_types.py.
 collect_ignore = ["data/scripts"]
 

@@ -120,6 +120,7 @@ def calls(function):
 
     sweep.cache_clear()
     gc.collect()
+    gc.freeze()  # what is there already takes longer to collect than most functions to run
     gc.disable()
     sys.setprofile(watch)
     try:

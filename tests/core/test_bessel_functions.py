@@ -112,12 +112,13 @@ def test_powers_times_functions_of_the_second_kind(order, argument):
             inside = inside * scale if argument == s * x else root
         return inside**exactly * mpmath.besselk(exactly, inside)
 
-    with mpmath.workdps(120):
+    # Differences are taken at three times as many digits.
+    with mpmath.workdps(30):
         for count, own in enumerate(found):
             wanted = [
-                mpmath.diff(lambda v: value(v, mpmath.mpf(1.3)), mpmath.mpf(p), count, h=1e-30)
+                mpmath.diff(lambda v: value(v, mpmath.mpf(1.3)), mpmath.mpf(p), count)
                 if variable is x
-                else mpmath.diff(lambda v, p=p: value(p, v), mpmath.mpf(1.3), count, h=1e-30)
+                else mpmath.diff(lambda v, p=p: value(p, v), mpmath.mpf(1.3), count)
                 for p in points
             ]
             np.testing.assert_allclose(own, np.array(wanted, dtype=float), rtol=1e-12)

@@ -27,24 +27,27 @@ def check(function, *shapes, orders=2):
     rng = np.random.default_rng(3)
     arrays = [rng.standard_normal(shape) for shape in shapes]
     symbols = [se.TensorSymbol(f"x{k}", *shape) for k, shape in enumerate(shapes)]
-    for place, part in enumerate(parts(function(snp, *symbols))):
+    ours = parts(function(snp, *symbols))
+    weights = [rng.standard_normal([int(length) for length in part.shape]) for part in ours]
+    scalars = [(w * part**2 + se.sin(part)).sum() for w, part in zip(weights, ours, strict=True)]
 
-        def own(*values, place=place):
-            return parts(function(jax.numpy, *values))[place]
+    def theirs(*values):
+        return parts(function(jax.numpy, *values))
 
-        expected = own(*arrays)
-        assert_close(se.lambdify(symbols, part)(*arrays), expected, label="value")
-        weights = rng.standard_normal(expected.shape)
+    def losses(*values):
+        pairs = zip(weights, theirs(*values), strict=True)
+        return [(w * part**2 + jax.numpy.sin(part)).sum() for w, part in pairs]
 
-        def loss(*values, own=own, weights=weights):
-            return (weights * own(*values) ** 2 + jax.numpy.sin(own(*values))).sum()
-
-        scalar = (weights * part**2 + se.sin(part)).sum()
-        gradient = se.lambdify(symbols, se.gradient(scalar, symbols[0]))(*arrays)
-        assert_close(gradient, jax.grad(loss)(*arrays), label="gradient")
-        if orders > 1:
-            hessian = se.lambdify(symbols, se.hessian(scalar, symbols[0]))(*arrays)
-            assert_close(hessian, jax.hessian(loss)(*arrays), label="Hessian")
+    expressions = [ours, [se.gradient(scalar, symbols[0]) for scalar in scalars]]
+    references = [theirs, jax.jacrev(losses)]
+    if orders > 1:
+        expressions.append([se.hessian(scalar, symbols[0]) for scalar in scalars])
+        references.append(jax.hessian(losses))
+    # One program is compiled faster than each of its operations.
+    expected = jax.jit(lambda *values: [own(*values) for own in references])(*arrays)
+    for order, (group, wanted) in enumerate(zip(expressions, expected, strict=True)):
+        for expr, value in zip(group, wanted, strict=True):
+            assert_close(se.lambdify(symbols, expr)(*arrays), value, label=f"order {order}")
 
 
 @pytest.mark.slow
