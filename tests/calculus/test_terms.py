@@ -92,16 +92,17 @@ def test_symbolic_powers_against_jax(count):
         lambda A, k, power: power(A, k).trace(),
         lambda A, k, power: (power(A.T @ W, k - 1) @ power(A, k)).sum(),
     ]
-    for function in functions:
-        y = function(M, k, se.matrix_power)
-        own = [y, se.gradient(y, M), se.hessian(y, M)]
+    ours = [function(M, k, se.matrix_power) for function in functions]
 
-        def theirs(A, function=function):
-            return function(A, count, jax.numpy.linalg.matrix_power)
+    def theirs(A):
+        return [function(A, count, jax.numpy.linalg.matrix_power) for function in functions]
 
-        expected = [theirs(X), jax.grad(theirs)(X), jax.hessian(theirs)(X)]
-        for found, value in zip(se.lambdify([M, k], own)(X, count), expected, strict=True):
-            np.testing.assert_allclose(found, value, rtol=1e-8, atol=1e-8 * np.abs(value).max())
+    own = [ours, [se.gradient(y, M) for y in ours], [se.hessian(y, M) for y in ours]]
+    references = [theirs, jax.jacrev(theirs), jax.hessian(theirs)]
+    expected = jax.jit(lambda A: [reference(A) for reference in references])(X)
+    for found, values in zip(se.lambdify([M, k], own)(X, count), expected, strict=True):
+        for one, value in zip(found, values, strict=True):
+            np.testing.assert_allclose(one, value, rtol=1e-8, atol=1e-8 * np.abs(value).max())
     stacks = se.matrix_power(S, k)
     weighted = se.lambdify([S, k], se.gradient((stacks**2).sum(), S))
     stacked = rng.standard_normal(S.shape)

@@ -139,7 +139,7 @@ def test_a_matrix_is_factored_once(name, size):
     data = data_of(arguments, size, np.random.default_rng(size))
     results, factored = run_and_count(se.lambdify(arguments, exprs, check=False), *data)
     assert factored == size
-    for result, value in zip(results, of_jax(*map(jax64().numpy.asarray, data)), strict=True):
+    for result, value in zip(results, jax64().jit(of_jax)(*data), strict=True):
         scale = np.abs(value).max()
         np.testing.assert_allclose(result, value, rtol=1e-8, atol=1e-8 * scale)
 
