@@ -285,8 +285,8 @@ def _call_of_variant(program: Compilation, deciding: Sequence[Expr]) -> str:
 def _run(module: SourceModule, namespace: dict[str, object], backend: Backend) -> Any:
     """Return the function that a module defines."""
     imports = module.imports
-    # Without a module of its own a function is looked for in all modules when it is pickled.
-    namespace["__name__"] = "<sympy_einsum>"
+    if backend.pickles_functions:
+        namespace["__name__"] = "<sympy_einsum>"
     if backend.xp == "np" and not backend.is_compiled:
         imports = [line for line in imports if line != IMPORT_NUMPY]
         namespace["np"] = _numpy()

@@ -75,6 +75,9 @@ def _compositions(node: Operand) -> Iterator[tuple[Expr, Expr, Expr, Expr, tuple
         count = len(node.operands)
         if count + len(below) > tuning.MAX_COMPOSED_OPERANDS:
             continue
+        # SymPy takes a tenth of a second for a choice by a choice, which is no simpler.
+        if inner.has(Piecewise) and node.body.has(Piecewise):
+            continue
         moved = substitute_slots(
             inner, tuple([(slot(j), slot(count + j)) for j in range(len(below))])
         )

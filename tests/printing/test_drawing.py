@@ -10,6 +10,7 @@ import sys
 from xml.etree import ElementTree
 
 import pydot
+import pyparsing
 import pytest
 import sympy
 from hostile import NAMES, applicable
@@ -22,7 +23,9 @@ from sympy_einsum.printing import drawing
 t = symbols("t")
 A, x, y = se.TensorSymbol("A", (n, n)), se.TensorSymbol("x", n), se.TensorSymbol("y", n)
 
-# pydot calls its own parser by an old name.
+# pydot's parser tries the same alternatives many times.
+pyparsing.ParserElement.enable_packrat()
+# It calls its own parser by an old name.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:pydot")
 needs_dot = pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz's dot isn't installed")
 

@@ -406,9 +406,12 @@ def test_matrices(name):
     probabilities = se.softmax(Z, axis=1)
     shared = [probabilities, se.log(probabilities), se.logsumexp(Z, axis=1)]
     compiled = se.lambdify(others, [*outputs, *shared])
-    derivatives = [f(lambda own, rest: function(**{**rest, variable.name: own})) for f in
-                   (jax.grad, jax.hessian)]  # fmt: skip
-    derivatives = [jax.jit(own) for own in derivatives]
+
+    def reference(own, rest):
+        return function(**{**rest, variable.name: own})
+
+    derivatives = [reference, jax.grad(reference), jax.hessian(reference)]
+    by_jax = jax.jit(lambda *given: [derivative(*given) for derivative in derivatives])
     rng = np.random.default_rng(1)
     for size in (1, 30, 800):
         data = {name: rng.uniform(-1, 1, shape) for name, shape in SHAPES.items()}
@@ -417,8 +420,7 @@ def test_matrices(name):
         data["Z"].flat[:2] = size, -size
         data["Y"] = np.eye(4)[[0, 2, 3]]
         found = compiled(*[data[own.name] for own in others])
-        expected = [function(**data), *[own(data[variable.name], data) for own in derivatives]]
-        for own, exact in zip(found, expected, strict=False):
+        for own, exact in zip(found, by_jax(data[variable.name], data), strict=False):
             assert_close(own, exact, tolerance=1e-11)
         np.testing.assert_allclose(found[4], logs(data["Z"], 1), rtol=1e-12, atol=1e-14)
 

@@ -85,6 +85,8 @@ class Backend(Library):
     has_factors: bool = False
     # Whether its compiler keeps what it traced by code objects, which functions then can't share.
     keeps_code: ClassVar[bool] = False
+    # Whether it pickles functions, which it looks for in all modules if they have none.
+    pickles_functions: ClassVar[bool] = False
     # Whether its functions take its own numbers only.
     own_numbers: ClassVar[bool] = False
 

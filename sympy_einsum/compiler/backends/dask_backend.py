@@ -40,6 +40,7 @@ class DaskBackend(Backend):
     loops = ""
     packages = ("dask",)
     plain_lengths = True
+    pickles_functions: ClassVar[bool] = True
     words: ClassVar = {"bool", "len", "float", "int"}
     spellings: ClassVar = {"Piecewise": "select([{*0}], [{*1}])"}
     # Functions left to NumPy's universal functions, which act chunk by chunk.
