@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import Any, TypeAlias
 
 from sympy import Basic
@@ -161,7 +162,7 @@ def _matching(root: Basic, matches: Callable[[Basic], bool]) -> Iterator[Basic]:
             operands = {slot(k): operand for k, operand in enumerate(node.operands)}
             for part in postorder([node.body]):
                 if not isinstance(part, Slot) and matches(part):
-                    yield part.xreplace(operands)
+                    yield node if part is node.body else part.xreplace(operands)
         if isinstance(node, Unevaluated):
             yield from _matching(node.expr, matches)
 
@@ -172,6 +173,7 @@ def rewritten(
     """Return an expression with its functions in terms of others, as SymPy's ``rewrite`` has them,
     and a softmax and log-sum-exp in exponentials and logarithms."""
 
+    @cache
     def rewrite(part: Basic) -> Basic:
         return part._rewrite(pattern, rule, method, **hints)
 
