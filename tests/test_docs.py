@@ -80,7 +80,7 @@ def test_command_line(command, expected):
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=250,
     )
     assert result.returncode == 0, result.stderr
     # Rounding errors differ from machine to machine.

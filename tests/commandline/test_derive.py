@@ -272,7 +272,7 @@ def test_the_documentation_shows_every_option():
 def test_the_module_runs_as_a_program():
     def start(*arguments):
         command = [sys.executable, "-m", "sympy_einsum", *arguments]
-        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=120)
+        return subprocess.run(command, capture_output=True, encoding="utf-8", timeout=250)
 
     good = start("-x'*A*x", "--wrt", "x")
     assert good.returncode == 0, good.stderr

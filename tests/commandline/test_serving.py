@@ -206,13 +206,20 @@ def test_hostile_questions_are_answered(server, capfd, rest, status):
     assert "Traceback" not in capfd.readouterr().err
 
 
+def wait_for(condition):
+    end = time.monotonic() + 60
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
     """Abandoned requests release their slots at once, without a traceback."""
-    killed = []
+    begun, killed = [], []
 
     def forever(request, check):
+        begun.append(request.text)
         try:
-            for _ in range(300):
+            for _ in range(3000):
                 time.sleep(0.02)
                 check()
         except ConnectionError:
@@ -226,10 +233,11 @@ def test_nothing_is_computed_for_those_who_hung_up(server, monkeypatch, capfd):
     asked = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(count)]
     for connection in asked:
         connection.sendall(head.encode())
-    time.sleep(0.5)
+    wait_for(lambda: len(begun) == tuning.MAX_PROCESSES)
     for connection in asked:
         connection.close()
-    time.sleep(0.5)
+    wait_for(lambda: len(killed) == tuning.MAX_PROCESSES)
+    time.sleep(0.2)  # no other is begun
     assert killed == ["x"] * tuning.MAX_PROCESSES
     monkeypatch.undo()
     assert answer(server, text="x'*x", wrt=["x"])["reports"]

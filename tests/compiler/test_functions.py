@@ -304,7 +304,7 @@ def test_cost():
 
 
 def run(text):
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=250)
 
 
 def test_generated_text_runs_by_itself(tmp_path):

@@ -95,7 +95,7 @@ def test_networks(network, size):
     for name, printer in PRINTERS.items():
         begin = time.process_time()
         text = printer(whole)
-        assert time.process_time() - begin < 2, name
+        assert time.process_time() - begin < 10, name
         assert len(text) < 2.6 * len(printer(half)), name
         assert "operations" not in text
 
@@ -273,7 +273,7 @@ def test_wide_and_deep_expressions(build, count):
     for name, printer in PRINTERS.items():
         begin = time.process_time()
         assert printer(e)
-        assert time.process_time() - begin < 5, name
+        assert time.process_time() - begin < 15, name
 
 
 def test_powers_that_cancel():

@@ -98,7 +98,7 @@ def outcome(text, **options):
     def refuse(*args, **options):
         raise AssertionError(f"executed {args[0]!r}")
 
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(builtins, "eval", refuse)
         patch.setattr(builtins, "exec", refuse)
@@ -108,7 +108,7 @@ def outcome(text, **options):
         except se.ParseError as error:
             return str(error)
         finally:
-            assert time.perf_counter() - start < 5
+            assert time.process_time() - start < 15
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: body[:30].encode().hex()[:12])
