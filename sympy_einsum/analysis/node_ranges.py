@@ -11,7 +11,7 @@ from sympy import Basic, Expr, FiniteSet, Float, Interval, Mul, Rational, S, Set
 from sympy.calculus.accumulationbounds import AccumulationBounds
 
 from .. import expressions as nodes
-from ..core import NodeTable, TensorError, UnsupportedError, postorder
+from ..core import NodeTable, TensorError, UnsupportedError, is_long, postorder
 from ..expressions import (
     Operand,
     TensorExpr,
@@ -341,7 +341,8 @@ RANGES: NodeTable[Row] = NodeTable(
 
 def as_exact(value: Expr) -> Expr:
     """Convert a float to the rational number that it is."""
-    return Rational(value) if value.is_Float and value.is_finite else value
+    is_float = value.is_Float and value.is_finite and not is_long(value)
+    return Rational(value) if is_float else value
 
 
 def bounds(e: TensorLike, ranges: Mapping[Any, Bounds] | None = None) -> Set:

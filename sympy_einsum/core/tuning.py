@@ -251,6 +251,9 @@ FLOAT_ROUNDING = 1e-13
 MAX_CANCELLED = 3
 # Terms left of a sum without a multiple of another one for which those of two are tried too.
 MAX_ADDED_TERMS = 2
+# Numeric factors of terms that are added before smaller ones, which would be rounded beside one of
+# them: for accuracy, not for speed.
+LARGE_FACTOR = 10_000
 # Terms of a sum that isn't a running total, and levels of nodes computed for one term of it.
 # Measured: neither is faster, but a running total keeps one term in memory at a time.
 MAX_SUMMANDS = 16

@@ -198,6 +198,7 @@ from .substitution import (
 from .sums import (
     TensorAdd as TensorAdd,
     drop_constant_axes as drop_constant_axes,
+    has_large_factor as has_large_factor,
     scale as scale,
     split_coefficient as split_coefficient,
     sum_of_multiples as sum_of_multiples,

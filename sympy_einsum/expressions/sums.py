@@ -69,6 +69,12 @@ def split_coefficient(tensor: Operand) -> tuple[Expr, Operand]:
     return S.One, tensor
 
 
+def has_large_factor(term: Operand) -> bool:
+    """Tell whether a term is a large multiple, beside which others are rounded: a mask
+    -1e9*(1 - M) is a sum of two, which have to be added before anything else is."""
+    return bool(abs(split_coefficient(term)[0]) >= tuning.LARGE_FACTOR)
+
+
 def tensor_sum(terms: Sequence[Operand]) -> Operand:
     """Return the canonical sum of tensors of one shape: like terms collected, zeros removed."""
     return _collect_terms(S.One, terms)

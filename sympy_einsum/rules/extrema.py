@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..analysis import Barriers
-from ..expressions import AxesFunction, Operand, TensorAdd, View, contract, tensor_sum, total_of
+from ..expressions import (
+    AxesFunction,
+    Operand,
+    TensorAdd,
+    View,
+    contract,
+    has_large_factor,
+    tensor_sum,
+    total_of,
+)
 
 
 def constant_in_extremum(node: AxesFunction, barriers: Barriers) -> Operand | None:
@@ -32,12 +41,14 @@ def _of_terms(node: AxesFunction, terms: Sequence[Operand]) -> Operand:
 
 def _parts(node: AxesFunction) -> tuple[list[View], list[Operand]] | None:
     """Split a sum into the terms that are constant along the axes and the others; None without
-    both."""
+    both, and where large terms are added to each other first."""
     (total,) = node.operands
     if not isinstance(total, TensorAdd):
         return None
     constant = [term for term in total.operands if _is_constant(term, node.axes)]
     rest = [term for term in total.operands if term not in constant]
+    if any(map(has_large_factor, constant)) and any(map(has_large_factor, rest)):
+        return None  # What is small beside both would be rounded.
     return (constant, rest) if constant and rest else None
 
 

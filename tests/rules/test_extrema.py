@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.special
 from sympy import symbols
 
 import sympy_einsum as se
@@ -53,3 +54,34 @@ def test_constants_inside_other_functions_stay():
     assert constant_in_extremum(f, ()) is None
     given = np.array([[1.0, 5.0], [2.0, 3.0]]), np.zeros((2, 2)), np.array([4.0, 1.0])
     np.testing.assert_array_equal(se.lambdify([A, B, x], se.simplify(f))(*given), [5.0, 3.0])
+
+
+MASKED = {
+    "softmax": (lambda x: se.softmax(x, axis=1), lambda x: scipy.special.softmax(x, axis=1)),
+    "logsumexp": (
+        lambda x: se.logsumexp(x, axis=1),
+        lambda x: scipy.special.logsumexp(x, axis=1),
+    ),
+    "written out": (
+        lambda x: se.exp(x) / se.exp(x).sum(axis=1)[:, None],
+        lambda x: scipy.special.softmax(x, axis=1),
+    ),
+    "maximum": (lambda x: x.max(axis=1), lambda x: x.max(axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("big", [1e4, 1e30])
+@pytest.mark.parametrize("kind", ["symbol", "triangle", "diagonal"])
+def test_additive_masks(name, big, kind):
+    """L + (1 - mask)*(-big) keeps the digits of L: both large terms are added first."""
+    ours, theirs = MASKED[name]
+    L, M = se.TensorSymbol("L", n, n), se.TensorSymbol("M", n, n)
+    values = np.random.default_rng(0).normal(size=(4, 4)).astype(np.float32)
+    shown = np.eye(4) if kind == "diagonal" else np.tril(np.ones((4, 4)))
+    mask = {"symbol": M, "triangle": se.tril(se.Ones(n, n)), "diagonal": se.Delta(n)}[kind]
+    expected = theirs(np.where(shown > 0, values, values - np.float32(big)))
+    for form in (L + (1 - mask) * (-big), L - int(big) * (1 - mask)):
+        for e in (ours(form), se.simplify(ours(form))):
+            found = se.lambdify([L, M], e)(values, shown.astype(np.float32))
+            np.testing.assert_allclose(found, expected, rtol=1e-6)

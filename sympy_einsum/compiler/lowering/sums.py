@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from sympy import S
 
 from ...core import tuning
-from ...expressions import Operand, TensorAdd, View, shape_of, split_coefficient, tensor_sum
+from ...expressions import (
+    Operand,
+    TensorAdd,
+    View,
+    has_large_factor,
+    shape_of,
+    split_coefficient,
+    tensor_sum,
+)
 from ..ir.instruction_rules import broadcast_shape
 from .context import Lowering
 from .factoring import common_factor
@@ -20,6 +28,11 @@ from .views import has_stretched_axes, is_padded, narrow_value, padded_value
 def lower_sum(builder: Lowering, node: TensorAdd) -> int:
     """Lower a sum."""
     terms = list(terms_of(node, builder.uses, builder.put_off))
+    large = [term for term in terms if has_large_factor(term)]
+    if 1 < len(large) < len(terms) and not all(map(is_padded, large)):
+        rest = [term for term in terms if not has_large_factor(term)]
+        parts = [builder.value(tensor_sum(large)), builder.value(tensor_sum(rest))]
+        return builder.emit("add", *parts, params=((1, 1),))
     places = [term for term in terms if is_padded(term)]
     if not places:
         return _dense_sum(builder, terms)

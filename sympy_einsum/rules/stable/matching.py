@@ -47,6 +47,7 @@ from ...core import (
     erfcx,
     exprel,
     gammaln,
+    is_long,
     ndtr,
     relu,
     sigmoid,
@@ -114,7 +115,8 @@ def matched(body: Expr, use: Use, reflected: bool = False) -> Match | None:
 
     def exact(part: Expr, levels: int) -> Expr:
         if isinstance(part, Float):
-            new = Rational(part)
+            # The quotient of integers that exp(-1e30) is doesn't fit into memory.
+            new = part if is_long(part) else Rational(part)
         elif levels and 0 < len(part.args) <= tuning.STABLE_FORM_WIDTH:
             new = part.func(*[exact(arg, levels - 1) for arg in part.args])
         else:
