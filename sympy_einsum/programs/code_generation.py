@@ -114,6 +114,7 @@ def codegen(
             error = 2;
             goto done;
         }
+        SIMD()
         for (int64_t i0 = 0; i0 < n; i0++) {
             const double t1 = 2 * x[i0];
             result0[i0] = t1;
