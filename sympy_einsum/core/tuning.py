@@ -179,6 +179,9 @@ MAX_PAIRED_TERMS = 16
 MAX_COMMON_FACTORS = 4
 # Terms of a sum, and of its products multiplied out, whose parts may cancel.
 MAX_CANCELLED_TERMS = 8
+# The cost of a contraction whose sums are multiplied out so that terms cancel, relative to that of
+# the contraction: for accuracy. It is 1.3 and more where deviations from a mean are lost.
+CANCELLATION_COST = Rational(6, 5)
 # Pairs of equal operands for which equal halves of a product are looked for.
 MAX_EQUAL_PAIRS = 4
 # Operands of a composition of functions: SymPy's time grows with a power of their number.

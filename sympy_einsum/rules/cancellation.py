@@ -10,6 +10,7 @@ from sympy import Add, Expr
 from ..analysis import (
     Barriers,
     Product,
+    cost,
     distributed,
     inlined_product,
     is_difference_of_rows,
@@ -54,8 +55,25 @@ def cancel_parts(node: TensorAdd, barriers: Barriers) -> Operand | None:
             axes,
             dict(enumerate(node.shape)),
         )
-        return tensor_sum([merged, *[o for t, o in enumerate(node.operands) if t not in group]])
+        rest = [term for t, term in enumerate(node.operands) if t not in group]
+        result = tensor_sum([merged, *rest])
+        # Multiplied out under a contraction, deviations from a mean lose the digits that their
+        # differences have: that costs more, too.
+        is_contracted = any(map(_has_contracted_sums, rests))
+        if not is_contracted or cost([result]) <= tuning.CANCELLATION_COST * cost([node]):
+            return result
     return None
+
+
+def _has_contracted_sums(product: Product) -> bool:
+    """Tell whether there is a sum among the factors of a contraction, at whatever depth."""
+    for operand, labels in zip(product.operands, product.subscripts, strict=True):
+        if isinstance(operand, TensorAdd):
+            is_contracted = _is_opened(operand) and not {*labels} <= {*product.output}
+            inside = map(inlined_product, operand.operands)
+            if is_contracted or any(map(_has_contracted_sums, inside)):
+                return True
+    return False
 
 
 def _factors(product: Product) -> Factors:

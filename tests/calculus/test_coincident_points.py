@@ -274,3 +274,19 @@ def test_differences_of_scaled_products():
     steps = own[:, None] - own[None]
     found = se.lambdify([A, v, weights, scale], slope)(data, factors, WEIGHTS, 0.7)
     assert_close(found, (WEIGHTS * np.cos(0.7 * steps) * steps).sum())
+
+
+def test_batch_normalisation_far_from_zero():
+    """Deviations from a mean stay together: multiplied out, they lost twice the digits."""
+    G, gamma = se.TensorSymbol("G", n, d), se.TensorSymbol("gamma", d)
+    centred = X - X.mean(axis=0)[None, :]
+    spread = se.sqrt((centred**2).mean(axis=0) + scale)
+    (gradient,) = se.vjp(gamma[None, :] * (centred / spread[None, :]), [X], G)
+    points = rng.normal(size=(6, 3)) + 2.0**20
+    cotangent, factors = rng.normal(size=(6, 3)), rng.normal(size=3)
+    c = points.astype(np.longdouble)
+    c = c - c.mean(axis=0)
+    h, weighted = (c**2).mean(axis=0) + 0.25, cotangent * factors
+    expected = weighted - weighted.mean(axis=0) - c * (weighted * c).mean(axis=0) / h
+    found = se.lambdify([X, G, gamma, scale], gradient)(points, cotangent, factors, 0.25)
+    np.testing.assert_allclose(found, (expected / np.sqrt(h)).astype(float), atol=1e-8)
