@@ -491,6 +491,7 @@ def hessian(
     >>> se.hessian(x @ A @ x, x) == A + A.T
     True
     """
+    check_layout(layout)
     f = as_scalar_function(f, "hessian")
     if mode == "auto" and simplify is None and isinstance(x, TensorSymbol) and order_of(x) == 1:
         found = hessian_by_parts(f, x)

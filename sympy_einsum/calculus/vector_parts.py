@@ -31,10 +31,10 @@ def hessian_by_parts(f: Operand, x: TensorSymbol) -> Operand | None:
     inner = f.xreplace({node: own if node.shape else own[0] for node, own in pairs})
     if x in inner.free_symbols:
         return None
-    slopes, _ = sweep(inner, tuple(symbols), "auto", None)
+    gradients, _ = sweep(inner, tuple(symbols), "auto", None)
     terms = []
-    for i, slope in enumerate(slopes):
-        for j, block in enumerate(sweep(slope, tuple(symbols[i:]), "auto", None)[0], i):
+    for i, own in enumerate(gradients):
+        for j, block in enumerate(sweep(own, tuple(symbols[i:]), "auto", None)[0], i):
             operands = selections[i], block, selections[j]
             lengths = {0: x.shape[0], 1: parts[i].size, 2: parts[j].size, 3: x.shape[0]}
             labels = (1, 0), (1, 2), (2, 3)

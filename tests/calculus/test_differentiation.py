@@ -18,6 +18,7 @@ A = se.TensorSymbol("A", (m, n))
 S = se.TensorSymbol("S", (n, n))
 B = se.TensorSymbol("B", (n, k))
 x, y = se.tensors("x y", n)
+q = se.TensorSymbol("q", 5)
 s = se.TensorSymbol("s", ())
 hinge = Lambda(u, Piecewise((u**3, u > 0), (-u, True)))
 
@@ -187,6 +188,7 @@ BAD = {
     "variable twice": lambda: se.gradient(x @ x, [x, x]),
     "negative count": lambda: se.diff(x @ x, x, -1),
     "layout": lambda: se.diff(x @ x, x, layout="upside-down"),
+    "layout of blocks": lambda: se.hessian((q[:2] @ q[:2]) * q[2:].sum(), q, layout="upside-down"),
     "shape of a tangent": lambda: se.jvp(A @ x, x, se.TensorSymbol("v", (m,))),
     "shape of a cotangent": lambda: se.vjp(A @ x, x, x),
 }
