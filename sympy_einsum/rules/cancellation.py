@@ -46,9 +46,10 @@ def cancel_parts(node: TensorAdd, barriers: Barriers) -> Operand | None:
     for common in _candidates(products, factors):
         group = [t for t, own in enumerate(factors) if common <= own]
         rests = [_without(products[t], common) for t in group]
-        total = _cancelled(rests)
-        if total is None:
+        found = _cancelled(rests)
+        if found is None:
             continue
+        total, is_contracted = found
         merged = contract(
             [total, *[own for own, _ in common.elements()]],
             [axes, *[labels for _, labels in common.elements()]],
@@ -59,21 +60,9 @@ def cancel_parts(node: TensorAdd, barriers: Barriers) -> Operand | None:
         result = tensor_sum([merged, *rest])
         # Multiplied out under a contraction, deviations from a mean lose the digits that their
         # differences have: that costs more, too.
-        is_contracted = any(map(_has_contracted_sums, rests))
         if not is_contracted or cost([result]) <= tuning.CANCELLATION_COST * cost([node]):
             return result
     return None
-
-
-def _has_contracted_sums(product: Product) -> bool:
-    """Tell whether there is a sum among the factors of a contraction, at whatever depth."""
-    for operand, labels in zip(product.operands, product.subscripts, strict=True):
-        if isinstance(operand, TensorAdd):
-            is_contracted = _is_opened(operand) and not {*labels} <= {*product.output}
-            inside = map(inlined_product, operand.operands)
-            if is_contracted or any(map(_has_contracted_sums, inside)):
-                return True
-    return False
 
 
 def _factors(product: Product) -> Factors:
@@ -114,10 +103,11 @@ def _without(product: Product, common: Factors) -> Product:
     return product.replaced(gone)
 
 
-def _cancelled(rests: Sequence[Product]) -> Operand | None:
+def _cancelled(rests: Sequence[Product]) -> tuple[Operand, bool] | None:
     """Return the sum of some products, those multiplied out that have terms of opposite signs in
-    common; None if there are none."""
-    opened_terms = [_multiplied_out(rest) for rest in rests]
+    common, and whether a contraction was; None if there are none."""
+    opened = [_multiplied_out(rest) for rest in rests]
+    opened_terms = [terms for terms, _ in opened]
     places: dict[Operand, list[tuple[int, Expr]]] = {}
     for k, terms in enumerate(opened_terms):
         for term in terms:
@@ -134,23 +124,28 @@ def _cancelled(rests: Sequence[Product]) -> Operand | None:
         for tensor, found in places.items()
     ]
     barriers = [rest.build() for k, rest in enumerate(rests) if k not in meeting]
-    return tensor_sum([*collected, *barriers])
+    return tensor_sum([*collected, *barriers]), any(opened[k][1] for k in meeting)
 
 
-def _multiplied_out(product: Product) -> list[Operand]:
-    """Return the terms of a product of sums, and of the sums in these; the product itself if there
-    are too many."""
+def _multiplied_out(product: Product) -> tuple[list[Operand], bool]:
+    """Return the terms of a product of sums, and of the sums in these, and whether one of the sums
+    was contracted; the product itself if there are too many."""
     pending, found = [product], []
+    is_contracted = False
     while pending:
         term = pending.pop()
+        is_contracted |= any(
+            _is_opened(operand) and not {*labels} <= {*term.output}
+            for operand, labels in zip(term.operands, term.subscripts, strict=True)
+        )
         terms = distributed(term, tuning.MAX_CANCELLED_TERMS, _is_opened)
         if terms is None:
             found.append(term.build())
         else:
             pending += [inlined_product(own.build()) for own in terms]
         if len(pending) + len(found) > tuning.MAX_CANCELLED_TERMS:
-            return [product.build()]
-    return found
+            return [product.build()], False
+    return found, is_contracted
 
 
 def _are_opposite(one: Expr, other: Expr) -> bool:
