@@ -14,9 +14,11 @@ from collections import defaultdict
 import pytest
 from hypothesis import HealthCheck, settings
 
-# How fast examples come depends on what else the machine does.
-settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any load")
+# How fast examples come depends on what else the machine does. A run of the suite repeats the last
+# one; ``--hypothesis-profile=random`` looks for new counterexamples.
+settings.register_profile("random", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("repeated", settings.get_profile("random"), derandomize=True)
+settings.load_profile("repeated")
 
 GUARD_SECONDS = 300
 

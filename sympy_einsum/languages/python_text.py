@@ -15,7 +15,7 @@ import numpy as np
 from sympy import Integer
 
 from ..core import ParseError, deferred
-from ..expressions import Operand
+from ..expressions import Operand, as_operand
 from .lengths import Length
 from .matrixcalculus.declarations import Declarations, read_declarations
 from .matrixcalculus.program import Interpreter
@@ -48,10 +48,10 @@ def read_python(text: str, declarations: Declarations) -> tuple[Operand, dict[st
         if error.position is None:
             raise
         message = str(error).rpartition(", at line ")[0]
-        raise ParseError(message, source, error.position - len(head)) from None
+        raise ParseError(message, source, max(error.position - len(head), 0)) from None
     if isinstance(read.outputs, tuple):
         raise ParseError("this is a tuple; one expression is read")
-    return read.outputs, symbols
+    return as_operand(read.outputs), symbols
 
 
 def python_names(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sympy
 from oracles import assert_close
 
 import sympy_einsum as se
@@ -49,6 +50,14 @@ def test_values(text, declarations, shapes):
     assert_close(np.asarray(found), np.asarray(expected), 1e-9)
 
 
+def test_numbers():
+    numbers = [
+        se.parse(text, syntax="python") for text in ("2**2", "max(2, 3)", "len([1, 2])", "1 < 2")
+    ]
+    assert numbers == [4, 3, 2, 1]
+    assert all(isinstance(number, sympy.Integer) for number in numbers)
+
+
 def test_languages_are_told_apart():
     assert se.parse("np.sum(x**2)") == se.parse("sum(x.^2)")
     assert se.parse("A @ x") == se.parse("A*x")
@@ -65,6 +74,7 @@ REFUSED = [
     ("np.sum(frob(x))", "nothing is known of 'frob'.*, at position 7"),
     ("x, y", "a tuple"),
     ("x.foo", "foo"),
+    ("np.float64", "not a DType, at position 0"),
     ("__import__('os').getcwd()", "nothing is known of '__import__'"),
     ("A @ x + x @ A + np.ones(3) @ np.ones(4)", "lengths must be equal"),
     ("(" * 10_000 + "x" + ")" * 10_000, "no expression of Python"),
