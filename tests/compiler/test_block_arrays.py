@@ -126,8 +126,8 @@ def test_bands_of_a_hessian():
     outputs = [se.gradient(f, x), se.hessian(f, x), se.hessian(x.sum() ** 2, x)]
     function = se.lambdify([x], outputs, structured=True)
     for length in (3, 5, 800):
-        slope, band, dense = function(NUMBERS.normal(size=length) / 9)
-        assert isinstance(slope, np.ndarray)
+        derivative, band, dense = function(NUMBERS.normal(size=length) / 9)
+        assert isinstance(derivative, np.ndarray)
         assert isinstance(band, BlockArray)
         assert not isinstance(dense, BlockArray)
         compare(band, band.to_dense())
