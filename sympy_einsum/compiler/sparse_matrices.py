@@ -214,7 +214,7 @@ class _Writer:
         self.positions = dict(zip(matrix.positions, positions, strict=False))
 
     def term(self, term: SparseTerm, entries: Code) -> list[Code]:
-        """Spell a term: its entries, their lengths, their positions, and the conditions on these."""
+        """Spell a term: its entries, their lengths, their positions, and conditions on these."""
         names = [*self.axes[: len(term.lengths)], *self.positions.values()]
         places = [self._place(place) for place in term.places]
         found = [entries, self.shape(term.lengths), _function(names, as_code(places))]
