@@ -484,10 +484,13 @@ MAX_DAMPING = 1e20
 LEAST_DIAGONAL = 1e-8
 MIN_RATIO = 1e-4
 FLAT_STEP = 1e-13
-# Of that with dense ones: the least curvature, relative to the largest, and how often a step is
-# shortened.
+# Of that with dense ones: the least curvature, relative to the largest, how often a step is
+# shortened, the part of the error down to which a step has to reduce it for the Hessian to be kept
+# for the next, and the multiple of the observed change that counts as possible later.
 LEAST_CURVATURE = 1e-10
 MAX_STEP_CUTS = 40
+KEPT_HESSIAN = 0.3
+CHANGE_MARGIN = 10
 # Systems by which a step within bounds is found, and the diagonal, relative to the largest, that
 # holds entries.
 MAX_BOUNDED_SYSTEMS = 10

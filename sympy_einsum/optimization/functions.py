@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from math import isfinite, prod
 from typing import Any
 
@@ -187,15 +188,21 @@ class Bounds:
 
     lower, upper : the bounds, infinite where there is none
     given : both, before any was moved inside
-    owners : for each side the place of the bound among the entries of all constraints
-    scales : for each side the factor of the entry of the vector there
     """
 
     def __init__(self, size: int):
         self.lower, self.upper = np.full(size, -np.inf), np.full(size, np.inf)
         self.given = self.lower, self.upper
-        self.owners = {side: np.full(size, -1) for side in ("lower", "upper")}
-        self.scales = {side: np.ones(size) for side in ("lower", "upper")}
+
+    @once
+    def owners(self) -> dict[str, np.ndarray]:
+        """For each side the place of the bound among the entries of all constraints."""
+        return {side: np.full(len(self.lower), -1) for side in ("lower", "upper")}
+
+    @once
+    def scales(self) -> dict[str, np.ndarray]:
+        """For each side the factor of the entry of the vector there."""
+        return {side: np.ones(len(self.lower)) for side in ("lower", "upper")}
 
     def add(self, factors: np.ndarray, places: np.ndarray, rest: np.ndarray, first: int) -> None:
         """Add the bounds factors*x[places] + rest <= 0."""
@@ -240,9 +247,19 @@ class Bounds:
             return True
         return bool((vector >= self.lower).all() and (vector <= self.upper).all())
 
+    def violation(self, vector: np.ndarray) -> float:
+        """Return the largest violation of a bound, as of its constraint."""
+        if not self.are_some:
+            return 0.0
+        below, above = self.given[0] - vector, vector - self.given[1]
+        both = np.maximum(below * self.scales["lower"], above * self.scales["upper"])
+        return float(_violations(both, np.zeros(len(vector), bool)).max())
+
     def inside(self, vector: np.ndarray) -> np.ndarray:
         """Return the nearest vector within the bounds."""
-        return np.clip(vector, self.lower, self.upper) if self.are_some else vector
+        if not self.are_some:
+            return vector
+        return np.minimum(np.maximum(vector, self.lower), self.upper)
 
 
 class Unbounded(Exception):
@@ -278,7 +295,7 @@ class Instance:
         self.bounds = Bounds(packing.size)
         self.gap_shapes = [numeric_shape(gap, lengths) for gap in functions.gaps]
         sizes = [prod(shape) for shape in self.gap_shapes]
-        self.starts = [0, *np.cumsum(sizes).tolist()]
+        self.starts = [*accumulate(sizes, initial=0)]
         residual = functions.residual
         self.residual_size = 0 if residual is None else prod(numeric_shape(residual, lengths))
         zero = []
@@ -414,12 +431,8 @@ class Instance:
         """Whether the residual's Jacobian is large, and few of its entries may differ from 0."""
         if self.residual_size * self.packing.size < tuning.MIN_SPARSE_JACOBIAN:
             return False
-        return self._has_few_entries(self.functions.jacobian, [*map(prod, self.residual_shapes)])
-
-    @once
-    def residual_shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the arrays of residuals."""
-        return [numeric_shape(own, self.lengths) for own in self.functions.residuals or ()]
+        heights = [prod(numeric_shape(own, self.lengths)) for own in self.functions.residuals or ()]
+        return self._has_few_entries(self.functions.jacobian, heights)
 
     @once
     def has_sparse_squares(self) -> bool:
@@ -520,9 +533,8 @@ class Instance:
 
     def violation(self, vector: np.ndarray) -> float:
         """Return the largest violation of a constraint."""
-        if not self.general and self.bounds.hold(vector):
-            return 0.0
-        return float(self.violations(vector).max(initial=0))
+        own = _violations(self.gaps(vector), self.equations).max(initial=0)
+        return float(max(own, self.bounds.violation(vector)))
 
     def violations(self, vector: np.ndarray) -> np.ndarray:
         """Return by how much each entry of all constraints is violated."""
@@ -532,9 +544,7 @@ class Instance:
         function = self.functions.constraint_values(every)
         count = self._count(every)
         gaps = self._array((count,), lambda: self._vector(self._call(function, vector)))
-        equations = np.repeat(self.functions.equations, np.diff(self.starts))
-        found = np.where(equations, np.abs(gaps), np.maximum(gaps, 0))
-        return np.where(np.isnan(found), np.inf, found)
+        return _violations(gaps, np.repeat(self.functions.equations, np.diff(self.starts)))
 
     def _vector(self, parts: Sequence[Any]) -> np.ndarray:
         flat = [np.asarray(part, float).reshape(-1) for part in parts]
@@ -549,3 +559,8 @@ class Instance:
     def _matrix(self, blocks: Sequence[Sequence[Any]]) -> np.ndarray:
         rows = zip(self.packing.sizes, blocks, strict=True)
         return np.concatenate([self._rows(size, row) for size, row in rows]).astype(float)
+
+
+def _violations(gaps: np.ndarray, equations: np.ndarray) -> np.ndarray:
+    found = np.where(equations, np.abs(gaps), np.maximum(gaps, 0))
+    return np.where(np.isnan(found), np.inf, found)

@@ -4,15 +4,15 @@ structure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
-from math import prod
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..compiler import BlockArray, in_blocks
+from ..compiler import BlockArray
 from ..core import lapack, tuning
 from .functions import Bounds, Instance, Kink
+from .optimality import polishing_goal
 
 
 class Matrix(Protocol):
@@ -27,7 +27,6 @@ class Matrix(Protocol):
     def solve(self, b: np.ndarray) -> np.ndarray: ...
 
 
-Shape: TypeAlias = tuple[int, ...]
 # Returns the matrix at a vector.
 Model = Callable[[np.ndarray], Matrix]
 
@@ -59,11 +58,13 @@ class _DenseMatrix:
 
 
 class Outcome(NamedTuple):
-    """Where a method ended, whether it says that this is an optimum, and its message."""
+    """Where a method ended, whether it says that this is an optimum, its message, and whether the
+    Hessians that it computed tell that it is a minimum."""
 
     vector: np.ndarray
     success: bool
     message: str
+    is_minimum: bool = False
 
 
 def squares_model(instance: Instance) -> Model:
@@ -74,30 +75,24 @@ def squares_model(instance: Instance) -> Model:
         if not instance.has_sparse_jacobian:
             _, matrix = instance.residual(vector)
             return _DenseMatrix(2 * matrix.T @ matrix)
-        blocks = _products(instance.sparse_jacobian(vector), instance.residual_shapes, shapes)
+        blocks = _products(instance.sparse_jacobian(vector), instance.packing.ends)
         return BlockArray(blocks, shapes, shapes, is_symmetric=True)
 
     return model
 
 
-def _products(rows: Any, heights: Sequence[Shape], shapes: Sequence[Shape]) -> list[list[Any]]:
-    """Return the blocks of 2 J'J above the diagonal, for arrays of residuals and variables."""
-    ends = accumulate(map(prod, shapes), initial=0)
-    parts = [
-        in_blocks(rows[:, a:b], heights, [own])
-        for (a, b), own in zip(pairwise(ends), shapes, strict=True)
-    ]
+def _products(rows: Any, ends: Sequence[int]) -> list[list[Any]]:
+    """Return the blocks of 2 J'J above the diagonal."""
+    parts = [rows[:, a:b] for a, b in pairwise(ends)]
     del rows
-    products: list[list[Any]] = []
-    for i, own in enumerate(parts):
-        # Products of two matrices in CSR format, or in blocks, are the fastest.
-        turned = own.T if own.format == "bsr" else own.T.tocsr()
-        turned.data *= 2
-        products.append([None] * i + [(turned @ own).tocsr()])
-        del own
-        parts[i] = None
-        products[i] += [turned @ other for other in parts[i + 1 :]]
-    return products
+    # Products of two matrices in CSR format are the fastest.
+    turned = [own.T.tocsr() for own in parts]
+    for own in turned:
+        own.data *= 2
+    return [
+        [own @ other if i <= j else None for j, other in enumerate(parts)]
+        for i, own in enumerate(turned)
+    ]
 
 
 def minimize_by_model(
@@ -163,44 +158,136 @@ def minimize_by_hessian(
 ) -> Outcome:
     """Minimise by Newton's method with a line search within the bounds, for few unknowns.
 
-    Curvatures that are negative are taken with the other sign.
+    Curvatures that are negative are taken with the other sign. While steps reduce the gradient much
+    the Hessian is kept, and corrected by the BFGS formula; it is computed anew for the step that
+    will probably be the last.
 
     References
     ==========
 
-    J. Nocedal, S. J. Wright, "Numerical optimization", 2nd edition, 2006, sections 3.4 and 3.5.
+    J. Nocedal, S. J. Wright, "Numerical optimization", 2nd edition, 2006, sections 3.4, 3.5, 7.2.
     """
     bounds = instance.bounds
-    vector = bounds.inside(start)
-    value, gradient = instance.both(vector)
-    error, nothing = _error(bounds, vector, gradient), np.zeros(len(gradient))
+    here = _point(instance, bounds.inside(start))
+    hessian: _Hessian | None = None
+    is_kept = False
+    # The error after a step by a new Hessian, relative to the square of that before.
+    rate = np.inf
     for _ in range(tuning.MAX_SOLVER_ITERATIONS):
-        if error <= tolerance:
-            return Outcome(vector, True, "the gradient is zero, or points out of the bounds")
-        held = _held(bounds, vector, gradient)
-        matrix = _convex(instance.hessian(vector), held, vector)
-        step = _step(matrix, nothing, gradient, bounds, vector)
-        if step is None:
-            break
-        for _ in range(tuning.MAX_STEP_CUTS):
-            fall = gradient @ step
-            trial = _moved(bounds, vector, step)
-            found, changed = instance.both(trial)
-            new_error = _error(bounds, trial, changed)
-            if found <= value + tuning.MIN_RATIO * fall and new_error < np.inf:
+        goal = min(tolerance, polishing_goal(here.value, tolerance))
+        if here.error <= goal:
+            message = "the gradient is zero, or points out of the bounds"
+            is_minimum = hessian is not None and hessian.stays_definite(here.vector)
+            return Outcome(here.vector, True, message, is_minimum)
+        step = hessian.corrected_step(here, bounds) if hessian and is_kept else None
+        is_new = hessian is None or step is None
+        if hessian is None or step is None:
+            hessian = _Hessian(instance, here, hessian)
+            step = hessian.step(here, bounds)
+            if step is None:
                 break
-            if -fall <= tuning.FLAT_STEP * abs(value):
-                if new_error < error:
-                    break
-                return Outcome(vector, True, "the objective doesn't change any more")
-            step = step * _shorter(value, fall, found, changed @ step)
-        else:
-            break
-        vector, value, gradient, error = trial, found, changed, new_error
-        record(vector)
+        there, cuts = _moved_down(instance, here, step, tuning.MAX_STEP_CUTS if is_new else 1)
+        if there is None or there is here:
+            if is_new and there is here:
+                return Outcome(here.vector, True, "the objective doesn't change any more")
+            if is_new:
+                break
+            is_kept = False
+            continue
+        if is_new and not cuts:
+            rate = there.error / here.error**2
+        is_nearly_last = rate * there.error**2 <= goal
+        is_good = not cuts and there.error <= tuning.KEPT_HESSIAN * here.error
+        is_kept = is_good and not is_nearly_last and hessian.corrected(here, there)
+        here = there
+        record(here.vector)
     else:
-        return Outcome(vector, False, "too many iterations")
-    return Outcome(vector, False, "no step lowers the objective")
+        return Outcome(here.vector, False, "too many iterations")
+    return Outcome(here.vector, False, "no step lowers the objective")
+
+
+class _Point(NamedTuple):
+    """A vector, the objective and its gradient there, and how far that is from pointing out of the
+    bounds."""
+
+    vector: np.ndarray
+    value: float
+    gradient: np.ndarray
+    error: float
+
+
+def _point(instance: Instance, vector: np.ndarray) -> _Point:
+    value, gradient = instance.both(vector)
+    return _Point(vector, value, gradient, _error(instance.bounds, vector, gradient))
+
+
+def _moved_down(
+    instance: Instance, here: _Point, step: np.ndarray, most: int
+) -> tuple[_Point | None, int]:
+    """Return the end of a step, and how often it was shortened so that the objective falls; the
+    point itself where that changes by rounding errors only, None after too many trials."""
+    for cuts in range(most):
+        fall = here.gradient @ step
+        there = _point(instance, _moved(instance.bounds, here.vector, step))
+        if there.value <= here.value + tuning.MIN_RATIO * fall and there.error < np.inf:
+            return there, cuts
+        if -fall <= tuning.FLAT_STEP * abs(here.value):
+            return (there if there.error < here.error else here), cuts
+        step = step * _shorter(here.value, fall, there.value, there.gradient @ step)
+    return None, most
+
+
+class _Hessian:
+    """The Hessian at a point and the one before it, and corrections of it by later gradients."""
+
+    def __init__(self, instance: Instance, here: _Point, last: _Hessian | None):
+        self.vector = here.vector
+        self.held = _held(instance.bounds, here.vector, here.gradient)
+        self.matrix = instance.hessian(here.vector)
+        self.model = _convex(self.matrix, self.held, here.vector)
+        self.is_definite = self.model.factor is not None and not self.held.any()
+        self.last = None if last is None else (last.vector, last.matrix)
+        self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+
+    def stays_definite(self, vector: np.ndarray) -> bool:
+        """Tell whether it is so far from singular that the one at a vector nearby is definite too,
+        by its change from the Hessian before."""
+        if self.last is None or not self.is_definite:
+            return False
+        before, matrix = self.last
+        norm = np.linalg.norm
+        rate = norm(self.matrix - matrix) / norm(self.vector - before)
+        change = rate * norm(vector - self.vector)
+        least = tuning.CHANGE_MARGIN * change + tuning.NEAR_ACTIVE * (1 + np.abs(self.matrix).max())
+        return not lapack.dpotrf(self.matrix - least * np.eye(len(vector)))[1]
+
+    def corrected(self, here: _Point, there: _Point) -> bool:
+        """Correct it by the change of the gradient along a step; tell whether that is possible."""
+        step, change = there.vector - here.vector, there.gradient - here.gradient
+        product = float(step @ change)
+        if not self.is_definite or product <= 0:
+            return False
+        self.pairs.append((step, change, 1 / product))
+        return True
+
+    def step(self, here: _Point, bounds: Bounds) -> np.ndarray | None:
+        """Return the step from its point, within the bounds; None where there is none."""
+        found = self.corrected_step(here, bounds) if self.is_definite else None
+        if found is not None:
+            return found
+        return _step(self.model, np.zeros(len(here.vector)), here.gradient, bounds, here.vector)
+
+    def corrected_step(self, here: _Point, bounds: Bounds) -> np.ndarray | None:
+        """Return the step by the corrected Hessian; None where it leads out of the bounds."""
+        rest, weights = -here.gradient, []
+        for step, change, scale in reversed(self.pairs):
+            weights.append(scale * step.dot(rest))
+            rest -= weights[-1] * change
+        found = self.model.solve(rest)
+        for step, change, scale in self.pairs:
+            found += (weights.pop() - scale * change.dot(found)) * step
+        falls = here.gradient.dot(found) < 0
+        return found if falls and bounds.hold(here.vector + found) else None
 
 
 def _convex(matrix: np.ndarray, held: np.ndarray, vector: np.ndarray) -> _DenseMatrix:
@@ -271,6 +358,9 @@ def _step(
             found = (matrix.plus_diagonal(weights) if weights.any() else matrix).solve(right)
         except np.linalg.LinAlgError:
             return None
+        if not bounds.are_some:
+            step = found
+            break
         crosses = ~held & ((found < low) | (found > high))
         step = np.where(held, step, np.clip(found, low, high))
         if not crosses.any():

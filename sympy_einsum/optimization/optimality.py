@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import isfinite, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -61,10 +61,11 @@ def _conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Condi
     gradient = instance.gradient(vector)
     gaps, rows = instance.constraints(vector)
     violation = instance.violation(vector)
-    known = np.isfinite(gradient).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
     general, bounds = np.zeros(len(gaps)), np.zeros(len(vector))
-    if known and not (len(gaps) or instance.bounds.are_some):
-        return Conditions(general, bounds, float(np.abs(gradient).max(initial=0)), violation)
+    if not (len(gaps) or instance.bounds.are_some):
+        residual = float(np.abs(gradient).max(initial=0))
+        return Conditions(general, bounds, residual if isfinite(residual) else np.inf, violation)
+    known = np.isfinite(gradient).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
     if not known:
         return Conditions(general, bounds, np.inf, violation)
     active = active_at(instance, vector, gaps, near)
@@ -102,19 +103,28 @@ def _multipliers(
 ) -> np.ndarray:
     """Solve rows.T @ multipliers = -gradient by least squares; those of inequalities and bounds
     have a sign."""
+    fixed = np.flatnonzero(~free)
+    signs = np.where(at_lower[fixed], -1.0, 1.0)
+    # Those of bounds make up for any rest that has their sign.
+    general = np.linalg.lstsq(rows[:, free].T, -gradient[free])[0]
+    has_signs = (general[~equations] >= 0).all()
+    has_signs &= (signs * (gradient + general @ rows)[fixed] <= 0).all()
+    if has_signs:
+        return general
     if len(gradient) > tuning.MAX_DENSE_HESSIAN:
         # The signs of bounds' multipliers are checked afterwards.
-        rows, gradient, free = rows[:, free], gradient[free], np.ones(int(free.sum()), bool)
-    fixed = np.flatnonzero(~free)
-    signs = np.where(at_lower[: len(free)][fixed], -1.0, 1.0)
+        rows, gradient, fixed, signs = rows[:, free], gradient[free], fixed[:0], signs[:0]
     columns = np.zeros((len(gradient), len(fixed)))
     columns[fixed, np.arange(len(fixed))] = signs
     matrix = np.concatenate([rows.T, columns], axis=1)
-    if equations.all() and not len(fixed):
-        return np.linalg.lstsq(matrix, -gradient)[0]
     lower = np.concatenate([np.where(equations, -np.inf, 0), np.zeros(len(fixed))])
     found = optimize.lsq_linear(matrix, -gradient, (lower, np.inf), method="bvls", tol=1e-14)
     return found.x[: len(rows)]
+
+
+def polishing_goal(value: float, tolerance: float) -> float:
+    """Return the residual that needs no polishing: rounding errors grow with the objective."""
+    return tolerance * tuning.POLISHED * (1 + abs(value))
 
 
 def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.ndarray:
@@ -123,8 +133,7 @@ def polished(instance: Instance, vector: np.ndarray, tolerance: float) -> np.nda
     if len(vector) + len(instance.equations) > tuning.MAX_DENSE_HESSIAN:
         return vector
     best = conditions_at(instance, vector, tuning.NEAR_ACTIVE).residual
-    # Rounding errors of the gradient grow with the objective.
-    goal = tolerance * tuning.POLISHED * (1 + abs(instance.value(vector)))
+    goal = polishing_goal(instance.value(vector), tolerance)
     for near in (tuning.NEAR_ACTIVE, tuning.NEAR_ACTIVE**2):
         for _ in range(tuning.MAX_POLISHING_STEPS):
             if best <= goal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import chain, count
+from itertools import accumulate, chain, count
 from math import prod
 from typing import Any, TypeAlias
 
@@ -369,8 +369,8 @@ class Packing:
         self.variables = variables
         self.shapes = [numeric_shape(x, lengths) for x in variables]
         self.sizes = [prod(shape) for shape in self.shapes]
-        self.ends = [*np.cumsum([0, *self.sizes])]
-        self.size = int(self.ends[-1])
+        self.ends = [*accumulate(self.sizes, initial=0)]
+        self.size = self.ends[-1]
 
     def pack(self, arrays: Arrays) -> np.ndarray:
         """Return the arrays of all variables as one vector."""

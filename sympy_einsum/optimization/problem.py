@@ -380,7 +380,9 @@ class Problem:
         )
 
     def _multipliers_at(self, instance: Instance, found: Conditions) -> dict[Basic, np.ndarray]:
-        entries = np.zeros(instance.starts[-1])
+        if not self.constraints:
+            return {}
+        entries: np.ndarray = np.zeros(instance.starts[-1])
         entries[instance.owners] = found.general
         instance.bounds.add_multipliers(found.bounds, entries)
         parts = zip(instance.starts[:-1], instance.starts[1:], instance.gap_shapes, strict=True)
@@ -496,7 +498,7 @@ class Problem:
                 f"{names} have no entries for these data, so there is nothing to solve"
             )
         for symbol, array in [*arrays.items(), *begin.items()]:
-            if not np.isfinite(array).all():
+            if not _is_finite(array):
                 index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
                 raise TensorError(
                     f"the value of {symbol} isn't finite"
@@ -530,6 +532,12 @@ class Problem:
             f"the {what} or its gradient isn't finite at {which}: {reason}; give a start for "
             f"{names} where it is, and bounds or constraints that keep it so"
         )
+
+
+def _is_finite(array: np.ndarray) -> bool:
+    flat = array.ravel()
+    # Of finite entries the squares may overflow, which is rare.
+    return bool(np.isfinite(flat.dot(flat)) or np.isfinite(array).all())
 
 
 def _check_real(value: Operand, what: str) -> None:

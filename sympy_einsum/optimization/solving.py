@@ -152,7 +152,9 @@ def _end_of(
             (vector,) = kink.args
             outcome = Outcome(vector, False, "derivatives aren't finite there")
         end = _judged(instance, outcome, name, tolerance, constraints)
-        direction = falling_direction(instance, end.vector) if end.success else None
+        if not end.success or (outcome.is_minimum and np.array_equal(end.vector, outcome.vector)):
+            return end
+        direction = falling_direction(instance, end.vector)
         if direction is None:
             return end
         start = min(steps(instance, end.vector, direction), key=instance.value)
