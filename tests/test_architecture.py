@@ -70,7 +70,8 @@ class WithoutTypes(ast.NodeTransformer):
     """Removes code under ``if TYPE_CHECKING``."""
 
     def visit_If(self, node):
-        return node.orelse if ast.unparse(node.test).endswith("TYPE_CHECKING") else node
+        is_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return node.orelse if is_types else node
 
 
 def imports(path):

@@ -67,16 +67,12 @@ def check_chain_rule(rows, arrays, mode):
     sums = {}
     for row in rows:
         for name, partial in row.partials.items():
-            derivative = np.asarray(values([partial], arrays)[0])
+            slope = np.asarray(values([partial], arrays)[0])
             order = np.ndim(arrays[name] if mode == "forward" else arrays[row.name])
             if mode == "forward":
-                sums.setdefault(row.name, []).append(
-                    np.tensordot(derivative, tangents[name], order)
-                )
+                sums.setdefault(row.name, []).append(np.tensordot(slope, tangents[name], order))
             else:
-                sums.setdefault(name, []).append(
-                    np.tensordot(tangents[row.name], derivative, order)
-                )
+                sums.setdefault(name, []).append(np.tensordot(tangents[row.name], slope, order))
     assert sums.keys() <= ends.keys()
     for name, parts in sums.items():
         assert_close(sum(parts), tangents[name])

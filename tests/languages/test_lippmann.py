@@ -149,22 +149,22 @@ def called(function, arrays):
 
 
 @pytest.mark.parametrize(
-    ("declared", "expression", "variable", "value", "derivative"),
+    ("declared", "expression", "variable", "value", "slope"),
     PROGRAMS,
     ids=[program[1] for program in PROGRAMS],
 )
-def test_programs(declared, expression, variable, value, derivative):
+def test_programs(declared, expression, variable, value, slope):
     text = f"declare {declared} expression {expression} derivative wrt {variable}"
     program = se.parse_program(text)
     (question,) = program.derivatives
     assert question.expression is program.expressions[0]
     assert question.variable is program.symbols[variable]
     arrays = arrays_for(program.symbols)
-    outputs = [question.expression, question.derivative] if derivative else [question.expression]
+    outputs = [question.expression, question.derivative] if slope else [question.expression]
     found = se.lambdify(list(program.symbols.values()), outputs)(*arrays.values())
     assert_close(found[0], called(value, arrays))
-    if derivative:
-        assert_close(found[1], called(derivative, arrays))
+    if slope:
+        assert_close(found[1], called(slope, arrays))
 
 
 # --- what the thesis draws ------------------------------------------------------------------------

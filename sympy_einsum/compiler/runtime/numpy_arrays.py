@@ -23,16 +23,19 @@ def add_transposed(X, size=256):
 
 
 def weighted_gram(X, w):
-    """Return X.T @ diag(w) @ X with w >= 0; of a large X as Y.T @ Y, which BLAS computes by halves,
-    of one with many rows in pieces that stay in the cache."""
+    """Return X.T @ diag(w) @ X with w >= 0; of a large wide X as Y.T @ Y, which BLAS computes by
+    halves, of one with many rows in pieces that stay in the cache."""
     if X.size < 5000:
         return (X.T * w).dot(X)
-    roots, total = np.sqrt(w)[:, None], 0.0
     rows, width = X.shape
+    is_narrow, total = width < 64, 0.0
+    weights = (w if is_narrow else np.sqrt(w))[:, None]
     size = max(width, 2**16 // width) if rows > 100 * width else rows
-    for i in range(0, len(X), size):
-        Y = roots[i : i + size] * X[i : i + size]
-        total += Y.T.dot(Y)
+    size = 2**14 // width if is_narrow else size
+    for i in range(0, rows, size):
+        part = X[i : i + size]
+        Y = weights[i : i + size] * part
+        total += (part if is_narrow else Y).T.dot(Y)
     return total
 
 

@@ -33,6 +33,24 @@ def softplus(z):
     return np.maximum(z, 0) + np.log1p(np.exp(-np.abs(z)))
 
 
+def polygamma(n, x):
+    """Return the polygamma function; trigamma of many positive entries by recurrence and a series,
+    a quarter of the time."""
+    if not (n == 1 and np.size(x) > 100 and x.dtype == float and np.all(x > 1e-100)):
+        return special.polygamma(n, x)
+    total = 0.0
+    for _ in range(9):
+        root = 1 / x
+        total = total + root * root
+        x = x + 1
+    root = 1 / x
+    square = root * root
+    tail = 0.0
+    for factor in (7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6):
+        tail = square * (tail + factor)
+    return total + root * (1 + root / 2 + tail)
+
+
 def gamma_rise(n, x, k, difference):
     """Return polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: the difference, if it
     loses few digits everywhere; a series takes several times as long."""

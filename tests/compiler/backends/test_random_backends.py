@@ -90,10 +90,8 @@ def program(seed):
             values.append(value @ np.arange(1, 4))
     last = values[-1] if len(values) > 7 else x @ x
     total = snp.sum(last) if order(last) else last
-    derivative = (
-        se.gradient(total, x) if order(total) == 0 and hasattr(total, "operands") else total
-    )
-    return rng.choice([last, derivative, [last, derivative]])
+    slope = se.gradient(total, x) if order(total) == 0 and hasattr(total, "operands") else total
+    return rng.choice([last, slope, [last, slope]])
 
 
 def data(seed):

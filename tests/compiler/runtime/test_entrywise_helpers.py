@@ -97,7 +97,7 @@ def test_functions_of_two_numbers(name, function):
     ],
 )
 def test_functions_of_a_number(name, function):
-    points = POINTS[np.isfinite(POINTS)] if name.endswith(("sinc", "derivative")) else POINTS
+    points = POINTS[np.isfinite(POINTS)] if name.endswith(("sinc", "slope")) else POINTS
     assert_allclose(each(name, points), function(points), rtol=1e-13, atol=1e-300)
 
 
@@ -214,6 +214,17 @@ def test_differences_of_gamma_functions(order):
     )
     # On the left of 0 the difference is taken as it is given.
     assert raw("special_functions.gamma_rise")(order, np.array([-0.5]), 1.0, 7.0) == 7
+
+
+def test_the_polygamma_function_of_few_and_many_entries():
+    polygamma, few = helper("numpy_functions.polygamma"), np.array([1e-90, 1e-3, 0.5, 8.9, 80, 1e9])
+    many = np.resize(few, 1000)
+    for order in (1, 2):
+        expected = [float(mp.psi(order, mp.mpf(v))) for v in few]
+        assert_allclose(polygamma(order, few), expected, rtol=2e-15)
+        assert_allclose(polygamma(order, many), np.resize(expected, 1000), rtol=2e-15)
+    many[3:6] = -0.5, 0, NAN
+    assert_allclose(polygamma(1, many), special.polygamma(1, many), rtol=2e-15)
 
 
 def test_differences_of_normal_distribution_functions():

@@ -117,7 +117,7 @@ def test_a_matrix_and_its_transpose(n):
     assert_array_equal(raw("numpy_arrays.add_transposed")(X), X + X.T)
 
 
-@pytest.mark.parametrize("shape", [(3, 2), (0, 2), (1, 1), (100, 60), (3000, 5)])
+@pytest.mark.parametrize("shape", [(3, 2), (0, 2), (1, 1), (100, 60), (100, 70), (3000, 7)])
 def test_weighted_gram_matrices(shape):
     X, w = RANDOM.standard_normal(shape), RANDOM.random(shape[0])
     for name in ("numpy_arrays.weighted_gram", "expression_helpers.weighted_gram"):
