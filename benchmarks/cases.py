@@ -229,11 +229,11 @@ def network_hessian(X: Any, Z: Any, W1: Any, W2: Any) -> Any:
     H = np.tanh(X.dot(W1))
     E = H.dot(W2)
     E -= Z
-    slope = 1 - H * H
-    result = gram_of_products(X, slope)
+    derivative = 1 - H * H
+    result = gram_of_products(X, derivative)
     result *= (2 * W2.dot(W2.T))[:, None, :]
     curve = E.dot(W2.T)
-    curve *= slope
+    curve *= derivative
     curve *= H
     curve *= -4
     return with_blocks(result, X, curve)

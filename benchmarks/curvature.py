@@ -79,11 +79,11 @@ def recurrent_hessian(S: Any, start: Any, target: Any, W: Any, U: Any) -> Any:
         z = W.dot(h)
         z += inputs[t]
         h = np.tanh(z, out=states[t])
-    slopes = np.subtract(1, states**2)
+    derivatives = np.subtract(1, states**2)
     back = 2 * (h - target)
-    weights = np.empty_like(slopes)
+    weights = np.empty_like(derivatives)
     for t in range(STEPS - 1, -1, -1):
-        np.multiply(slopes[t], back, out=weights[t])
+        np.multiply(derivatives[t], back, out=weights[t])
         back = weights[t].dot(W)
     weights *= states
     weights *= -2
@@ -92,7 +92,7 @@ def recurrent_hessian(S: Any, start: Any, target: Any, W: Any, U: Any) -> Any:
     for t in range(STEPS):
         weighted = before * weights[t][:, None]
         H += weighted.T.dot(before)
-        after = before * slopes[t][:, None]
+        after = before * derivatives[t][:, None]
         before = W.dot(after)
     H += 2 * after.T.dot(after)
     return H

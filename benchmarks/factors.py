@@ -85,10 +85,10 @@ def hyperparameter_hessian(X: Any, y: Any, scale: float, width: float, noise: fl
     F = D * E
     F *= scale / width**3
     solved = [inverse.dot(E), inverse.dot(F), inverse]
-    slopes = [E.dot(a), F.dot(a), a]
+    derivatives = [E.dot(a), F.dot(a), a]
 
     def entry(i: int, j: int) -> float:
-        along = 2 * slopes[i].dot(inverse.dot(slopes[j]))
+        along = 2 * derivatives[i].dot(inverse.dot(derivatives[j]))
         return along - solved[i].ravel().dot(solved[j].T.ravel())
 
     def twice(M: Any) -> float:

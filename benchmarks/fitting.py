@@ -83,8 +83,8 @@ class Case:
         compiled = jax.jit(jax.value_and_grad(lambda z: self.value(z, jax.numpy, jax.scipy)))
 
         def both(z: np.ndarray) -> tuple[float, np.ndarray]:
-            value, slopes = compiled(z)
-            return float(value), np.asarray(slopes)
+            value, derivatives = compiled(z)
+            return float(value), np.asarray(derivatives)
 
         return lambda: self.solve(both)
 
@@ -108,8 +108,8 @@ def logistic(scale: int) -> Case:
 
     def both(z: np.ndarray) -> tuple[float, np.ndarray]:
         margin = -signs * (Z @ z)
-        slopes = -(signs * special.expit(margin)) @ Z + z
-        return np.logaddexp(0, margin).sum() + z @ z / 2, slopes
+        derivatives = -(signs * special.expit(margin)) @ Z + z
+        return np.logaddexp(0, margin).sum() + z @ z / 2, derivatives
 
     def library() -> float:
         model = import_module("sklearn.linear_model")
@@ -183,8 +183,8 @@ def negative_binomial(scale: int) -> Case:
         total, share = np.log(t + mu), more / (t + mu)
         found = special.gammaln(more) - special.gammaln(t) + t * np.log(t) + counts * eta
         last = special.digamma(more) - special.digamma(t) + np.log(t) + 1 - total - share
-        slopes = (counts - mu * share) @ Z
-        return -(found - more * total).sum(), -np.append(slopes, last.sum())
+        derivatives = (counts - mu * share) @ Z
+        return -(found - more * total).sum(), -np.append(derivatives, last.sum())
 
     def library() -> float:
         model = import_module("statsmodels.discrete.discrete_model")
@@ -229,8 +229,8 @@ def ordered_probit(scale: int) -> Case:
         upper, lower = bounds[category + 1] - eta, bounds[category] - eta
         chance = special.ndtr(upper) - special.ndtr(lower)
         above, below = [np.exp(-(t**2) / 2) / (np.sqrt(2 * np.pi) * chance) for t in (upper, lower)]
-        slopes = np.bincount(category + 1, above, 5) - np.bincount(category, below, 5)
-        return -np.log(chance).sum(), -np.append((below - above) @ Z, slopes[1:4])
+        derivatives = np.bincount(category + 1, above, 5) - np.bincount(category, below, 5)
+        return -np.log(chance).sum(), -np.append((below - above) @ Z, derivatives[1:4])
 
     def library() -> float:
         model = import_module("statsmodels.miscmodels.ordinal_model").OrderedModel
@@ -264,8 +264,8 @@ def cox(scale: int) -> Case:
         eta = Z @ z
         weights = np.exp(eta)
         totals = np.cumsum(weights)
-        slopes = deaths - weights * np.cumsum((deaths / totals)[::-1])[::-1]
-        return -deaths @ (eta - np.log(totals)), -slopes @ Z
+        derivatives = deaths - weights * np.cumsum((deaths / totals)[::-1])[::-1]
+        return -deaths @ (eta - np.log(totals)), -derivatives @ Z
 
     def library() -> float:
         model = import_module("statsmodels.duration.hazard_regression")
@@ -315,8 +315,8 @@ def gaussian_process(scale: int) -> Case:
         inverse = np.tril(inverse) + np.tril(inverse, -1).T
         smooth *= inverse - np.outer(found, found)
         last = noise * (np.trace(inverse) - found @ found)
-        slopes = [smooth.sum(), rate * np.vdot(smooth, squares), last]
-        return total, np.array(slopes) / 2
+        derivatives = [smooth.sum(), rate * np.vdot(smooth, squares), last]
+        return total, np.array(derivatives) / 2
 
     def library() -> float:
         kernels = import_module("sklearn.gaussian_process.kernels")
@@ -421,8 +421,8 @@ def factorization(scale: int) -> Case:
     def both(z: np.ndarray) -> tuple[float, np.ndarray]:
         u, v = parts(z)
         rest = u @ v.T - table
-        slopes = np.concatenate([(rest @ v).ravel(), (rest.T @ u).ravel()])
-        return (rest**2).sum(), 2 * slopes
+        derivatives = np.concatenate([(rest @ v).ravel(), (rest.T @ u).ravel()])
+        return (rest**2).sum(), 2 * derivatives
 
     def value(z: Any, np: Any, scipy: Any) -> Any:
         u, v = parts(z)

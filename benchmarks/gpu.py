@@ -276,7 +276,7 @@ def by_hand(cp: Any) -> dict[str, Callable[..., Any]]:
 
     curvature = kernel("y z", "T e = exp(-abs(y * z)); out = y * y * e / ((1 + e) * (1 + e))")
     scores = kernel("y z", "out = -y * z")
-    slope = kernel("y z", "out = -y / (1 + exp(-z))")
+    derivative = kernel("y z", "out = -y / (1 + exp(-z))")
     softplus = summed("max(z, (T)0) + log1p(exp(-abs(z)))")
     product = kernel("a b", "out = 2 * a * b")
 
@@ -290,12 +290,12 @@ def by_hand(cp: Any) -> dict[str, Callable[..., Any]]:
 
     def logistic_gradient(X: Any, y: Any, w: Any) -> Any:
         z = scores(y, X @ w)
-        return softplus(z), slope(y, z) @ X
+        return softplus(z), derivative(y, z) @ X
 
     def logistic_joint(X: Any, y: Any, w: Any) -> Any:
         s = X @ w
         z = scores(y, s)
-        return softplus(z), slope(y, z) @ X, (X.T * curvature(y, s)) @ X
+        return softplus(z), derivative(y, z) @ X, (X.T * curvature(y, s)) @ X
 
     times_curvature = kernel(
         "y z t", "T e = exp(-abs(y * z)); out = t * y * y * e / ((1 + e) * (1 + e))"

@@ -79,10 +79,10 @@ def network_gradient(W: Any, U: Any, X: Any, h: Any, goals: Any) -> Any:
     errors = states[1:] - goals
     value = errors.ravel().dot(errors.ravel())
     errors *= 2
-    slopes = 1 - states[1:] ** 2
+    derivatives = 1 - states[1:] ** 2
     back, rows = np.zeros_like(h), np.empty_like(errors)
     for t in range(len(X) - 1, -1, -1):
-        rows[t] = (errors[t] + back) * slopes[t]
+        rows[t] = (errors[t] + back) * derivatives[t]
         back = rows[t].dot(W)
     return value, rows.T.dot(states[:-1]), rows.T.dot(X)
 
@@ -225,19 +225,19 @@ def descent(xp: Any, rates: Any, A: Any, y: Any, first: Any, scan: Any = scanned
 
 def descent_gradient(rates: Any, A: Any, y: Any, first: Any) -> Any:
     steps = len(rates)
-    slopes, moves = np.empty((steps, len(y))), np.empty((steps, len(first)))
+    derivatives, moves = np.empty((steps, len(y))), np.empty((steps, len(first)))
     w = first
     for t in range(steps):
-        slopes[t] = np.tanh(A.dot(w) - y)
-        moves[t] = slopes[t].dot(A)
+        derivatives[t] = np.tanh(A.dot(w) - y)
+        moves[t] = derivatives[t].dot(A)
         w = w - rates[t] * moves[t]
     error = A.dot(w) - y
     adjoint = 2 * error.dot(A)
     gradient = np.empty(steps)
-    np.subtract(1, slopes**2, out=slopes)
+    np.subtract(1, derivatives**2, out=derivatives)
     for t in range(steps - 1, -1, -1):
         gradient[t] = -moves[t].dot(adjoint)
-        adjoint = adjoint - rates[t] * (slopes[t] * A.dot(adjoint)).dot(A)
+        adjoint = adjoint - rates[t] * (derivatives[t] * A.dot(adjoint)).dot(A)
     return error.dot(error), gradient
 
 
@@ -393,14 +393,14 @@ def lorenz_gradient(
     state: Any = (x0, y0, z0)
     kept = []
     for _ in times:
-        stages, slopes = [state], [rates(*state)]
+        stages, derivatives = [state], [rates(*state)]
         for factor in (pace / 2, pace / 2, pace):
-            stages.append(moved(state, slopes[-1], factor))
-            slopes.append(rates(*stages[-1]))
+            stages.append(moved(state, derivatives[-1], factor))
+            derivatives.append(rates(*stages[-1]))
         kept.append(stages)
         state = [
             own + pace / 6 * (a + 2 * (b + c) + d)
-            for own, a, b, c, d in zip(state, *slopes, strict=True)
+            for own, a, b, c, d in zip(state, *derivatives, strict=True)
         ]
     value = sum(own.dot(own) for own in state)
     adjoint: Any = [2 * own for own in state]

@@ -144,12 +144,12 @@ def recurrent_gradient(S: Any, start: Any, target: Any, W: Any, U: Any) -> Any:
         np.tanh(h, out=states[t + 1])
     e = states[-1] - target
     value = e.dot(e)
-    slopes = np.subtract(1, states[1:] ** 2)
+    derivatives = np.subtract(1, states[1:] ** 2)
     e *= 2
-    back = np.multiply(slopes[-1], e, out=slopes[-1])
+    back = np.multiply(derivatives[-1], e, out=derivatives[-1])
     for t in range(STEPS - 2, -1, -1):
-        back = np.multiply(slopes[t], back.dot(W), out=slopes[t])
-    return value, slopes.T.dot(states[:-1]), slopes.T.dot(S)
+        back = np.multiply(derivatives[t], back.dot(W), out=derivatives[t])
+    return value, derivatives.T.dot(states[:-1]), derivatives.T.dot(S)
 
 
 def hidden_markov(xp: Any, first: Any, seen: Any, move: Any) -> Any:

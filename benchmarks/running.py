@@ -90,7 +90,7 @@ def survival_hessian(y: Any, x: Any) -> Any:
     alive = live.cumprod()
     e = alive - y
     e *= alive
-    slope = e[::-1].cumsum()[::-1]
+    derivative = e[::-1].cumsum()[::-1]
     alive *= alive
     alive += e
     alive *= 2
@@ -98,7 +98,7 @@ def survival_hessian(y: Any, x: Any) -> Any:
     curve *= hazard
     H = np.where(np.tri(len(x), dtype=bool), curve[:, None] * hazard, hazard[:, None] * curve)
     live *= hazard
-    live *= slope
+    live *= derivative
     live *= 2
     H.ravel()[:: len(x) + 1] -= live
     return H

@@ -76,9 +76,9 @@ def jacobians_by_hand(
     u, v = (x + b * z - d * y + t0) / depth, (y + d * x - a * z + t1) / depth
     r = u**2 + v**2
     distortion = 1 + k1 * r + k2 * r**2
-    scale, slope = f * distortion, 2 * f * (k1 + 2 * k2 * r)
+    scale, derivative = f * distortion, 2 * f * (k1 + 2 * k2 * r)
     # The derivative of the image by the moved point.
-    uu, uv, vv = scale + slope * u * u, slope * u * v, scale + slope * v * v
+    uu, uv, vv = scale + derivative * u * u, derivative * u * v, scale + derivative * v * v
     B = np.empty((len(u), 2, 3))
     for k, (first, second) in enumerate([(uu, uv), (uv, vv)]):
         B[:, k, 0], B[:, k, 1] = first / depth, second / depth
@@ -136,8 +136,8 @@ def gradient_and_blocks(jacobians: Sequence[csr_array], residual: np.ndarray) ->
     """Return J'r and the blocks of J'J above the diagonal."""
     by_camera, by_point = jacobians
     turned, other = by_camera.T.tocsr(), by_point.T.tocsr()
-    slopes = [turned @ residual, other @ residual]
-    return slopes, (turned @ by_camera, turned @ by_point, other @ by_point)
+    derivatives = [turned @ residual, other @ residual]
+    return derivatives, (turned @ by_camera, turned @ by_point, other @ by_point)
 
 
 def step_by_hand(jacobians: Sequence[csr_array], residual: np.ndarray) -> np.ndarray:
@@ -222,9 +222,9 @@ def step_calls(case: Case) -> dict[str, Callable[[], Any]]:
 
     def ours() -> np.ndarray:
         # The gradient is that of the squares, twice J'r.
-        _, slopes = instance.both(vector)
+        _, derivatives = instance.both(vector)
         instance._at = b""
-        return model(vector).plus_diagonal(2.0).solve(-slopes)
+        return model(vector).plus_diagonal(2.0).solve(-derivatives)
 
     def by_hand(jacobians: Callable[[], Sequence[csr_array]]) -> Callable[[], np.ndarray]:
         return lambda: step_by_hand(jacobians(), residual(*case.values).ravel())

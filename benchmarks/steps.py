@@ -32,22 +32,22 @@ def rollout(xp: Any, controls: Any, start: Any, A: Any, B: Any, goal: Any) -> An
 
 def rollout_gradient(controls: Any, start: Any, A: Any, B: Any, goal: Any) -> Any:
     inputs = controls.dot(B.T)
-    states, slopes = np.empty((STEPS + 1, len(start))), np.empty((STEPS, len(start)))
+    states, derivatives = np.empty((STEPS + 1, len(start))), np.empty((STEPS, len(start)))
     states[0] = start
     for t in range(STEPS):
-        step = A.dot(np.tanh(states[t], out=slopes[t]))
+        step = A.dot(np.tanh(states[t], out=derivatives[t]))
         step += inputs[t]
         step *= STEP
         np.add(states[t], step, out=states[t + 1])
     e = states[1:] - goal
     value = e.ravel().dot(e.ravel()) + controls.ravel().dot(controls.ravel()) / 100
     e *= 2
-    slopes *= slopes
-    np.subtract(1, slopes, out=slopes)
-    slopes *= STEP
+    derivatives *= derivatives
+    np.subtract(1, derivatives, out=derivatives)
+    derivatives *= STEP
     for t in range(STEPS - 1, 0, -1):
         back = e[t].dot(A)
-        back *= slopes[t]
+        back *= derivatives[t]
         back += e[t]
         e[t - 1] += back
     gradient = e.dot(B)
@@ -82,17 +82,17 @@ def volatility_gradient(returns: Any, base: Any, shock: Any, memory: Any) -> Any
         np.multiply(memory, variances[t - 1], out=variances[t])
         variances[t] += inputs[t - 1]
     inverse = 1 / variances[1:]
-    slopes = squares[1:] * inverse
-    value = (np.log(variances[1:]).sum() + slopes.sum()) / 2
-    np.subtract(1, slopes, out=slopes)
-    slopes *= inverse
-    slopes *= 0.5
+    derivatives = squares[1:] * inverse
+    value = (np.log(variances[1:]).sum() + derivatives.sum()) / 2
+    np.subtract(1, derivatives, out=derivatives)
+    derivatives *= inverse
+    derivatives *= 0.5
     for t in range(STEPS - 3, -1, -1):
-        slopes[t] += memory * slopes[t + 1]
-    flat = slopes.ravel()
+        derivatives[t] += memory * derivatives[t + 1]
+    flat = derivatives.ravel()
     return (
         value,
-        slopes.sum(),
+        derivatives.sum(),
         flat.dot(squares[:-1].ravel()),
         flat.dot(variances[:-1].ravel()),
     )

@@ -94,13 +94,13 @@ def filtered(xp: Any, signal: Any, taps: Any) -> Any:
 def filtered_gradient(signal: Any, taps: Any) -> Any:
     found = np.tanh(np.convolve(signal, taps, "valid"))
     value = found.dot(found)
-    slope = 1 - found * found
-    slope *= found
-    slope *= 2
+    derivative = 1 - found * found
+    derivative *= found
+    derivative *= 2
     return (
         value,
-        np.convolve(slope, taps[::-1], "full"),
-        np.correlate(signal, slope, "valid")[::-1],
+        np.convolve(derivative, taps[::-1], "full"),
+        np.correlate(signal, derivative, "valid")[::-1],
     )
 
 
@@ -119,13 +119,13 @@ def layer_gradient(image: Any, kernel: Any) -> Any:
         found = found + np.tensordot(piece, kernel[:, :, i, j], (1, 1))
     np.tanh(found, out=found)
     value = found.ravel().dot(found.ravel())
-    slope = 1 - found * found
-    slope *= found
-    slope *= 2
+    derivative = 1 - found * found
+    derivative *= found
+    derivative *= 2
     by_image, by_kernel = np.zeros_like(image), np.empty_like(kernel)
     for (i, j), piece in pieces.items():
-        by_kernel[:, :, i, j] = np.tensordot(slope, piece, ((0, 1, 2), (0, 2, 3)))
-        back = np.tensordot(slope, kernel[:, :, i, j], (3, 0))
+        by_kernel[:, :, i, j] = np.tensordot(derivative, piece, ((0, 1, 2), (0, 2, 3)))
+        back = np.tensordot(derivative, kernel[:, :, i, j], (3, 0))
         by_image[:, :, i : i + rows, j : j + columns] += back.transpose(0, 3, 1, 2)
     return value, by_image, by_kernel
 

@@ -70,12 +70,12 @@ def references(made, arrays, options, higher=False):
         return sum(xp.mean(value) for value in made.run(xp, [x, *rest])[count:])
 
     def everything(x, rest):
-        slope, slopes = jax.grad(total), jax.jacrev(last)
+        derivative, derivatives = jax.grad(total), jax.jacrev(last)
         if higher:
-            second, third = jax.jacfwd(slopes), jax.jacfwd(jax.jacfwd(slope))
+            second, third = jax.jacfwd(derivatives), jax.jacfwd(jax.jacfwd(derivative))
             return total(x, rest), last(x, rest), second(x, rest), third(x, rest)
-        first, second = slope(x, rest), jax.jacfwd(slope)(x, rest)
-        return total(x, rest), last(x, rest), slopes(x, rest), first, second
+        first, second = derivative(x, rest), jax.jacfwd(derivative)(x, rest)
+        return total(x, rest), last(x, rest), derivatives(x, rest), first, second
 
     try:
         compiled = jax.jit(everything).lower(x, rest).compile(compiler_options=options)

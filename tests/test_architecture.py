@@ -70,8 +70,7 @@ class WithoutTypes(ast.NodeTransformer):
     """Removes code under ``if TYPE_CHECKING``."""
 
     def visit_If(self, node):
-        is_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return node.orelse if is_types else node
+        return node.orelse if ast.unparse(node.test).endswith("TYPE_CHECKING") else node
 
 
 def imports(path):

@@ -72,8 +72,8 @@ def digests_of_programs():
     @given(testing.programs())
     def draw(made):
         total = sum([snp.mean(value) for value in made.values[len(made.tensors) :]], sympy.S.Zero)
-        slope = se.gradient(total, made.tensors[0])
-        found[repr(made)] = digest(made.tensors, made.result, slope)
+        derivative = se.gradient(total, made.tensors[0])
+        found[repr(made)] = digest(made.tensors, made.result, derivative)
 
     draw()
     return found

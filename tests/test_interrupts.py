@@ -37,8 +37,8 @@ def expected(k):
         return h @ h
 
     steps = 1e-5 * np.eye(9).reshape(9, 3, 3)
-    slopes = [(value(A0 + step) - value(A0 - step)) / 2e-5 for step in steps]
-    return value(A0), np.reshape(slopes, (3, 3))
+    derivatives = [(value(A0 + step) - value(A0 - step)) / 2e-5 for step in steps]
+    return value(A0), np.reshape(derivatives, (3, 3))
 
 
 def stop(number, frame):
@@ -63,9 +63,9 @@ def test_an_interrupted_derivation_and_compilation_can_be_repeated():
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             value, gradient = results(k)
-            true, slopes = expected(k)
+            true, derivatives = expected(k)
             assert_close(np.asarray(value), np.asarray(true), 1e-12)
-            assert_close(gradient, slopes, 1e-7)
+            assert_close(gradient, derivatives, 1e-7)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert interrupted > 3

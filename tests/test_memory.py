@@ -28,10 +28,10 @@ def built_and_dropped(number):
     A, x = se.TensorSymbol(f"A{number}", (n, n)), se.TensorSymbol(f"x{number}", n)
     f = (number * se.exp(A @ x) + x[1:].sum()).sum()
     if number % 20 == 0:
-        slope = se.gradient(f, x)
-        assert str(slope)
+        derivative = se.gradient(f, x)
+        assert str(derivative)
     if number % 400 == 0:
-        se.lambdify([A, x], slope)(np.eye(2), np.ones(2))
+        se.lambdify([A, x], derivative)(np.eye(2), np.ones(2))
 
 
 def caller():

@@ -70,10 +70,10 @@ def test_derivative(problem):
     assert tuple(getattr(derivative, "shape", ())) == shape
     arrays = arrays_of(problem, variables)
     compiled = se.lambdify(list(variables.values()), [function, derivative])
-    value, slope = compiled(*arrays.values())
+    value, gradient = compiled(*arrays.values())
     assert_close(value, run(problem["code"], np, arrays), 1e-10, "value")
-    reference = np.broadcast_to(expected(problem, arrays), np.shape(slope))
-    assert_close(slope, reference, 1e-8, "derivative")
+    reference = np.broadcast_to(expected(problem, arrays), np.shape(gradient))
+    assert_close(gradient, reference, 1e-8, "derivative")
 
 
 @pytest.mark.parametrize("problem", CASES)

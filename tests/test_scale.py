@@ -131,8 +131,8 @@ def test_differentiate(name):
         finally:
             POINT = before
 
-    slope = [central_difference(shifted, direction) for direction in np.eye(3)]
-    assert_close(value, slope, 1e-5)
+    derivative = [central_difference(shifted, direction) for direction in np.eye(3)]
+    assert_close(value, derivative, 1e-5)
 
 
 @pytest.mark.slow
@@ -394,12 +394,12 @@ LOSSY = {
 
 def lossy(name, count):
     """Return an iterated function; its value and derivative at a point."""
-    step, slope, start = LOSSY[name]
+    step, derivative, start = LOSSY[name]
     point = np.array([start, 0.9 * start, -0.3 * start])
     f, value, expected = x, point, np.ones(3)
     for _ in range(count):
         f = step(f, sympy.S.One * x)
-        expected = expected * slope(value) + (1 / 3 if name == "divided sum" else 1)
+        expected = expected * derivative(value) + (1 / 3 if name == "divided sum" else 1)
         value = step(value, point)
     return f, {x: point}, value, expected
 

@@ -14,19 +14,19 @@ import sympy_einsum as se, sympy_einsum.numpy as snp
 m, n = symbols("m n", integer=True, positive=True)
 A, x = se.TensorSymbol("A", (m, n)), se.TensorSymbol("x", n)
 f = (se.tanh(A @ x) ** 2).sum() + se.logsumexp(x) + (x[1:] * x[:-1]).sum()
-slope = se.gradient(f, x)
+g = se.gradient(f, x)
 given = np.ones((3, 2)), np.ones(2)
 """
 SESSIONS = {
     "derivatives": """
 se.hessian(f, x), se.jacobian(A @ x, x), se.jvp(f, x, x), se.vjp(A @ x, x, se.TensorSymbol("u", m))
-sympy.diff(sympy.sin(f), x), sympy.simplify(f), se.simplify(slope), se.equal(f, f + 1)
+sympy.diff(sympy.sin(f), x), sympy.simplify(f), se.simplify(g), se.equal(f, f + 1)
 assert se.check_derivative(f, x) < 1e-5
 """,
     "texts": """
-for e in (f, slope, se.hessian(f, x)):
+for e in (f, g, se.hessian(f, x)):
     str(e), repr(e), sympy.srepr(e), se.pretty(e), sympy.latex(e), sympy.pretty(e)
-    sympy.mathml(e, printer="presentation"), se.to_dot(slope), slope._repr_latex_()
+    sympy.mathml(e, printer="presentation"), se.to_dot(g), g._repr_latex_()
     for notation in ("auto", "index", "einsum"):
         se.latex(e, notation=notation)
 """,
@@ -38,12 +38,12 @@ se.codegen(read, kind="jvp")
 """,
     "codegen": """
 for name in ("numpy", "jax", "torch", "dask", "cupy"):
-    se.codegen([A, x], slope, backend=name)
+    se.codegen([A, x], g, backend=name)
 """,
     "conversions": """
 B = se.TensorSymbol("B", (n, n))
 se.to_matrix(B @ x), se.to_array(B @ x), se.to_indexed(B @ x)
-slope.subs({m: 2, n: 2}).as_explicit()
+g.subs({m: 2, n: 2}).as_explicit()
 M = sympy.MatrixSymbol("M", n, n)
 se.from_matrix(sympy.Trace(M * M)), se.from_indexed(se.to_indexed(B @ x))
 """,
@@ -62,8 +62,8 @@ for e in (np.where(x > 0, np.sqrt(x), 0), np.where(np.equal(x, 0), 1, np.sin(x) 
     for value in se.lambdify([x], [e, g, se.gradient(g.sum(), x)])(z):
         assert not np.isnan(value[[0, 2, 3]]).any()
 """,
-    "stock lambdify": "sympy.lambdify([A, x], f)(*given), sympy.lambdify([A, x], slope, cse=True)",
-    "pickle": "import pickle, copy; pickle.loads(pickle.dumps([f, slope])), copy.deepcopy(f)",
+    "stock lambdify": "sympy.lambdify([A, x], f)(*given), sympy.lambdify([A, x], g, cse=True)",
+    "pickle": "import pickle, copy; pickle.loads(pickle.dumps([f, g])), copy.deepcopy(f)",
     "semirings": 'se.lambdify(A, A @ A.T, semiring="min-plus")(given[0])',
     "testing": """
 from hypothesis import given, settings
@@ -112,5 +112,5 @@ IN_THEIR_ARRAYS = {
 @pytest.mark.parametrize("name", EVERY)
 def test_backends(name):
     EVERY[name]()
-    call = f"print(se.lambdify([A, x], [f, slope], {name!r})(*given))"
+    call = f"print(se.lambdify([A, x], [f, g], {name!r})(*given))"
     quiet(f"{IN_THEIR_ARRAYS.get(name, '')}\n{call}")

@@ -10,4 +10,5 @@ from .functions import (
     typed_function as typed_function,
 )
 from .program import Arguments as Arguments, Request as Request
+from .schur_complements import in_blocks as in_blocks
 from .sparse_matrices import dense_blocks as dense_blocks

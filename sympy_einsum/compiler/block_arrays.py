@@ -41,6 +41,8 @@ class BlockArray:
 
     blocks : the blocks by rows: None for zeros, a CompressedArray, a sparse array of SciPy's, a
         matrix, or such a block as ``core`` plus ``left @ right.T`` with few columns
+    is_symmetric : whether a block below the diagonal is the transpose of the one above, and isn't
+        among the blocks
     rows : the shapes of the arrays whose entries the rows stand for
     columns : the shapes of the arrays whose entries the columns stand for
     """
@@ -57,27 +59,32 @@ class BlockArray:
             [_as_block(own, row, column) for own, column in zip(line, self.columns, strict=True)]
             for line, row in zip(blocks, self.rows, strict=True)
         ]
+        self.is_symmetric = is_symmetric
         # Blocks as matrices, which products and eliminations take.
         self._matrices: dict[tuple[int, int], Matrix] = {}
-        if is_symmetric:
-            for i, row in enumerate(self.rows):
-                for j in range(i + 1, len(self.rows)):
-                    self.blocks[j][i] = _transposed(self.blocks[i][j], len(row))
 
     @property
     def shape(self) -> Lengths:
         """The numbers of rows and columns."""
         return sum(map(prod, self.rows)), sum(map(prod, self.columns))
 
+    def block(self, i: int, j: int) -> Block:
+        """Return a block, also below the diagonal of a symmetric matrix."""
+        if not self.is_symmetric or i <= j:
+            return self.blocks[i][j]
+        block = self.blocks[j][i]
+        if isinstance(block, CompressedArray):
+            return block.transposed(len(self.rows[j]))
+        return None if block is None else self.matrix(i, j)
+
     def to_dense(self) -> np.ndarray:
         """Return the matrix as an array."""
         total = np.zeros(self.shape, self._kind)
         tops, lefts = ends(self.rows), ends(self.columns)
-        for i, line in enumerate(self.blocks):
-            for j, block in enumerate(line):
-                if block is not None:
-                    place = total[tops[i] : tops[i + 1], lefts[j] : lefts[j + 1]]
-                    place[...] = self._dense(i, j)
+        for i in range(len(self.rows)):
+            for j in range(len(self.columns)):
+                place = total[tops[i] : tops[i + 1], lefts[j] : lefts[j + 1]]
+                place[...] = self._dense(i, j)
         return total
 
     def to_scipy(self) -> Matrix:
@@ -136,7 +143,7 @@ class BlockArray:
                 blocks[i][i] = block + np.diag(own)
             else:
                 blocks[i][i] = self._sparse(i, i) + sparse.diags_array(own, format="csr")
-        return BlockArray(blocks, self.rows, self.columns)
+        return BlockArray(blocks, self.rows, self.columns, self.is_symmetric)
 
     def solve(self, b: Any) -> np.ndarray:
         """Return the x with H x = b; for a matrix b each column is a right-hand side.
@@ -150,6 +157,11 @@ class BlockArray:
         """
         self._check_square("solve")
         right = self._columns_of("solve", b, self.rows)
+        is_complex = self._kind.kind == "c"
+        if np.iscomplexobj(right) and not is_complex:
+            real, imaginary = np.split(self.solve(np.hstack([right.real, right.imag])), 2, axis=1)
+            return np.reshape(real + 1j * imaginary, np.shape(b))
+        right = right.astype(complex if is_complex else float)
         try:
             found = self._solved(right)
         except np.linalg.LinAlgError:
@@ -200,7 +212,9 @@ class BlockArray:
     def _largest(self) -> float:
         """The largest entry of what blocks are made of."""
         parts = [own for line in self.blocks for block in line for own in _arrays(block)]
-        return max([float(np.abs(own).max(initial=0)) for own in parts], default=0.0)
+        parts = [np.abs(own) if np.iscomplexobj(own) else own for own in parts]
+        both = [end for own in parts for end in (np.max(own, initial=0), np.min(own, initial=0))]
+        return float(np.abs(both).max(initial=0))
 
     def logdet(self) -> float:
         """Return the logarithm of the absolute value of the determinant.
@@ -222,7 +236,8 @@ class BlockArray:
         return found
 
     def __repr__(self) -> str:
-        lines = ["  ".join([_kind_of(own) for own in line]) for line in self.blocks]
+        places = range(len(self.rows)), range(len(self.columns))
+        lines = ["  ".join([_kind_of(self.block(i, j)) for j in places[1]]) for i in places[0]]
         return f"BlockArray(shape={self.shape}, blocks: {'; '.join(lines)})"
 
     @property
@@ -236,7 +251,10 @@ class BlockArray:
         block row R' and a block column L, with -1 on the diagonal: its Schur complement is this
         one, and its determinant the same up to the sign."""
         count = len(self.rows)
-        lines, shapes = [[*line] for line in self.blocks], [*self.rows]
+        if not any(isinstance(self.blocks[i][i], LowRank) for i in range(count)):
+            return Elimination(self.blocks, self.rows, self.matrix, self.is_symmetric)
+        lines = [[self.block(i, j) for j in range(count)] for i in range(count)]
+        shapes = [*self.rows]
         for i in range(count):
             block = self.blocks[i][i]
             if not isinstance(block, LowRank):
@@ -249,14 +267,14 @@ class BlockArray:
             lines.append([*below, -np.eye(rank)])
             shapes.append((rank,))
         whole = BlockArray(lines, shapes, shapes)
-        return Elimination(whole.blocks, whole.rows, whole.matrix)
+        return Elimination(whole.blocks, whole.rows, whole.matrix, is_symmetric=False)
 
     def _core(self, block: LowRank, i: int, j: int) -> BlockArray:
         """Return a block without its product of low rank."""
         return BlockArray([[block.core]], [self.rows[i]], [self.columns[j]])
 
     def _dense(self, i: int, j: int) -> np.ndarray:
-        block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
+        block, shape = self.block(i, j), (prod(self.rows[i]), prod(self.columns[j]))
         if isinstance(block, LowRank):
             return self._core(block, i, j).to_dense() + block.added()
         if block is None:
@@ -266,7 +284,7 @@ class BlockArray:
         return as_dense(block)
 
     def _sparse(self, i: int, j: int) -> Matrix:
-        block, shape = self.blocks[i][j], (prod(self.rows[i]), prod(self.columns[j]))
+        block, shape = self.block(i, j), (prod(self.rows[i]), prod(self.columns[j]))
         if isinstance(block, LowRank):
             return sparse.csr_array(self._dense(i, j))
         if block is None:
@@ -277,8 +295,16 @@ class BlockArray:
 
     def matrix(self, i: int, j: int) -> Matrix:
         """Return a block as a sparse matrix, if it has zeros and SciPy is there."""
+        if self.is_symmetric and j < i:
+            block = self.matrix(j, i)
+            if not is_sparse(block) or block.format != "bsr":
+                return block.T
+            # Unlike the others it is copied.
+            if (i, j) not in self._matrices:
+                self._matrices[i, j] = block.T
+            return self._matrices[i, j]
         block = self.blocks[i][j]
-        if is_sparse(block) and block.format in ("csr", "csc"):
+        if is_sparse(block) and block.format in ("csr", "csc", "bsr"):
             return block
         if (i, j) not in self._matrices:
             is_dense = isinstance(block, (np.ndarray, LowRank)) or find_spec("scipy") is None
@@ -287,7 +313,7 @@ class BlockArray:
 
     def _times(self, i: int, j: int, part: np.ndarray) -> Any:
         """Multiply a block by columns."""
-        block = self.blocks[i][j]
+        block = self.blocks[i][j] if i <= j or not self.is_symmetric else self.blocks[j][i]
         if block is None:
             return 0
         if isinstance(block, LowRank):
@@ -324,14 +350,6 @@ def _as_block(value: Any, row: Lengths, column: Lengths) -> Block:
     if value is None or isinstance(value, (CompressedArray, LowRank)) or is_sparse(value):
         return value
     return np.reshape(value, (prod(row), prod(column)))
-
-
-def _transposed(block: Block, rows: int) -> Block:
-    if block is None:
-        return None
-    if isinstance(block, CompressedArray):
-        return block.transposed(rows)
-    return block.T
 
 
 def _arrays(block: Block) -> Sequence[Any]:

@@ -62,8 +62,6 @@ class Elimination:
 
     groups : the groups, with their inverses
     kept : the numbers of the other diagonal blocks
-    above : each inverse times the blocks beside the group
-    below : the blocks below each group
     complement : the Schur complement
     """
 
@@ -72,6 +70,7 @@ class Elimination:
         blocks: Sequence[Sequence[Block]],
         shapes: Sequence[Lengths],
         matrix: Callable[[int, int], Matrix],
+        is_symmetric: bool,
     ):
         self.blocks = blocks
         self.shapes = shapes
@@ -81,39 +80,40 @@ class Elimination:
             self._try(i)
         members = {i for group in self.groups for i in group.members}
         self.kept = [i for i in range(len(shapes)) if i not in members]
-        self.above = [
-            self._solved(group, self._in_blocks(self._between(own, self.kept), own, self.kept))
-            for group in self.groups
-            for own in [group.members]
-        ]
         self.complement = self._between(self.kept, self.kept)
-        self.below = [self._between(self.kept, group.members) for group in self.groups]
-        for group, below, above in zip(self.groups, self.below, self.above, strict=True):
-            self._subtract(group, below, above)
+        for group in self.groups:
+            self._subtract(group, is_symmetric)
 
-    def _subtract(self, group: _Eliminated, below: Matrix, above: Matrix) -> None:
+    def _subtract(self, group: _Eliminated, is_symmetric: bool) -> None:
         """Subtract a product from the complement; one that has few zeros takes as much memory, so
-        it is computed by parts of its rows."""
+        it is computed by parts of its columns, of a symmetric one the half."""
+        members, kept = group.members, self.kept
+        shapes = [[self.shapes[i] for i in part] for part in (kept, members)]
+        below = in_blocks(self._between(kept, members), *shapes)
+        beside = below if is_symmetric else in_blocks(self._between(members, kept).T, *shapes)
         count = below.shape[0]
         if not count:
             return
-        width = gcd(*[self.shapes[i][-1] if self.shapes[i] else 1 for i in self.kept])
+        width = gcd(*[shape[-1] if shape else 1 for shape in shapes[0]])
         step = -(-count // (width * tuning.COMPLEMENT_PARTS)) * width
-        parts = [slice(i, i + step) for i in range(0, count, step)]
-        if is_sparse(below):
-            below = below.tocsr()
 
-        def product(rows: slice) -> Matrix:
-            return self._in_blocks(below[rows], self.kept, group.members) @ above
+        def product(first: int, columns: slice) -> Matrix:
+            above = self._solved(group, _rows(beside, columns).T)
+            return _rows(below, slice(first, count)) @ above
 
-        first = product(parts[0])
-        if not is_sparse(first) or not _is_filled(first):
-            self.complement = self.complement - product(slice(count))
+        found = product(0, slice(step))
+        if is_sparse(found) and not _is_filled(found):
+            self.complement = self.complement - product(0, slice(count))
             return
-        was_sparse, kind = is_sparse(self.complement), np.result_type(self.complement, first)
+        was_sparse, kind = is_sparse(self.complement), np.result_type(self.complement, found)
         self.complement = as_dense(self.complement).astype(kind, copy=not was_sparse)
-        for rows in parts:
-            self.complement[rows] -= product(rows).toarray()
+        for start in range(0, count, step):
+            first, columns = start * is_symmetric, slice(start, start + step)
+            if start:
+                found = product(first, columns)
+            self.complement[first:, columns] -= as_dense(found)
+            if is_symmetric:
+                self.complement[columns, first:] = self.complement[first:, columns].T
 
     def _try(self, i: int) -> None:
         """Eliminate a diagonal block, together with the groups that it is coupled with, if that
@@ -156,11 +156,10 @@ class Elimination:
     def _has_long_rows(self, members: Sequence[int]) -> bool:
         """Tell whether several blocks, which aren't joined for that, can't consist of small
         matrices."""
-        lengths = [
-            sum([_row_lengths(self.matrix(i, j)) for j in members], np.zeros(1, int))
-            for i in members[: len(members) * (len(members) > 1)]
-        ]
-        return any(own.max(initial=0) > tuning.MAX_ELIMINATED_BLOCK for own in lengths)
+        # The first rows that are long suffice.
+        lengths = (sum([_row_lengths(self.matrix(i, j)) for j in members]) for i in members)
+        most = tuning.MAX_ELIMINATED_BLOCK
+        return len(members) > 1 and any(np.max(own, initial=0) > most for own in lengths)
 
     @contextmanager
     def _naming(self, members: Sequence[int]) -> Iterator[None]:
@@ -185,17 +184,6 @@ class Elimination:
             return np.zeros(sizes)
         return joined([joined([self.matrix(i, j) for j in columns], False) for i in rows], True)
 
-    def _in_blocks(self, found: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Matrix:
-        """Return blocks between a group and others, if they are sparse, by the small blocks of the
-        last axes, whose products are faster than those of single entries."""
-        if not is_sparse(found):
-            return found
-        sizes = [
-            gcd(*[self.shapes[i][-1] if self.shapes[i] else 1 for i in p]) for p in (rows, columns)
-        ]
-        in_blocks = found.tocsr().tobsr(tuple(sizes)) if min(sizes) > 1 else found
-        return in_blocks if in_blocks.nnz <= tuning.MAX_FILLED_BLOCKS * found.nnz else found
-
     def _solved(self, group: _Eliminated, right: Matrix) -> Matrix:
         """Multiply by the inverse of a group."""
         with self._naming(group.members), np.errstate(all="ignore"):
@@ -206,21 +194,27 @@ class Elimination:
 
     @cached_property
     def _factors(self) -> Inverse:
-        return factorization_of(self.complement)
+        return factorization_of(self.complement, is_own=bool(self.groups))
+
+    @cached_property
+    def _sides(self) -> list[tuple[Matrix, Matrix]]:
+        """The blocks below each group, and those beside it."""
+        kept, groups = self.kept, [group.members for group in self.groups]
+        return [(self._between(kept, own), self._between(own, kept)) for own in groups]
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Solve for a matrix of right-hand sides."""
         parts = np.split(right, ends(self.shapes)[1:-1])
         total = np.concatenate([right[:0], *[parts[i] for i in self.kept]])
         own = []
-        for group, below in zip(self.groups, self.below, strict=True):
+        for group, (below, _) in zip(self.groups, self._sides, strict=True):
             found = self._solved(group, np.concatenate([parts[i] for i in group.members]))
             total = total - below @ found
             own.append(found)
         solution = self._factors.solve(total) if len(total) else total
         self._put(parts, self.kept, solution)
-        for group, found, above in zip(self.groups, own, self.above, strict=True):
-            self._put(parts, group.members, found - above @ solution)
+        for group, found, (_, beside) in zip(self.groups, own, self._sides, strict=True):
+            self._put(parts, group.members, found - self._solved(group, beside @ solution))
         return np.concatenate(parts)
 
     def _put(self, parts: list[np.ndarray], places: Sequence[int], rows: np.ndarray) -> None:
@@ -297,16 +291,34 @@ class _ComponentsInverse:
 
 
 class _DenseSystem:
-    """A dense system."""
+    """A dense system; ``is_own`` says whether its matrix may be overwritten by the factors."""
 
-    def __init__(self, matrix: np.ndarray):
+    def __init__(self, matrix: np.ndarray, is_own: bool):
         self.matrix = matrix
+        self.is_own = is_own
+        # Those of complex numbers are left to NumPy.
+        self.has_factors = matrix.size and matrix.dtype == float and find_spec("scipy")
+
+    @cached_property
+    def _factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """The factors of the transpose, which is in Fortran's order, and the exchanges of rows."""
+        found: tuple[np.ndarray, np.ndarray] = lapack.dgetrf(
+            self.matrix.T, overwrite_a=self.is_own
+        )[:2]
+        return found
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        return np.linalg.solve(self.matrix, right)
+        if not self.has_factors:
+            return np.linalg.solve(self.matrix, right)
+        if not self._factors[0].diagonal().all():
+            raise np.linalg.LinAlgError("the matrix is singular")
+        return np.asarray(lapack.dgetrs(*self._factors, right, trans=1)[0])
 
     def logdet(self) -> float:
-        return float(np.linalg.slogdet(self.matrix)[1])
+        if not self.has_factors:
+            return float(np.linalg.slogdet(self.matrix)[1])
+        with np.errstate(divide="ignore"):
+            return float(np.log(np.abs(self._factors[0].diagonal())).sum())
 
 
 class _SparseFactors:
@@ -319,7 +331,8 @@ class _SparseFactors:
             raise np.linalg.LinAlgError(f"the matrix is singular: {error}") from error
 
     def solve(self, right: Matrix) -> np.ndarray:
-        found: np.ndarray = self.factors.solve(np.ascontiguousarray(as_dense(right), float))
+        kind = np.result_type(self.factors.U.dtype, float)
+        found: np.ndarray = self.factors.solve(np.ascontiguousarray(as_dense(right), kind))
         return found
 
     def logdet(self) -> float:
@@ -349,19 +362,45 @@ class _BandedFactors:
         return float(np.log(np.abs(self.factors[self.lower + self.upper])).sum())
 
 
-def factorization_of(matrix: Matrix) -> Inverse:
-    """Factor a matrix: a large sparse one as such, by its band if that is narrow.
+def factorization_of(matrix: Matrix, is_own: bool = True) -> Inverse:
+    """Factor a matrix: a large sparse one as such, by its band if that is narrow; a dense one may
+    be overwritten if ``is_own`` says so.
 
     Raises LinAlgError where it is singular; a dense one is factored where it is used.
     """
     if not is_sparse(matrix):
-        return _DenseSystem(np.asarray(matrix))
+        return _DenseSystem(np.asarray(matrix), is_own)
     if matrix.shape[0] <= tuning.MAX_DENSE_SYSTEM or _is_filled(matrix):
-        return _DenseSystem(matrix.toarray())
+        return _DenseSystem(matrix.toarray(), True)
     i, j = matrix.tocoo().coords
     lower, upper = [int((own).max(initial=0)) for own in (i - j, j - i)]
     is_banded = lower + upper < tuning.MAX_BANDWIDTH and matrix.dtype.kind == "f"
     return _BandedFactors(matrix, lower, upper) if is_banded else _SparseFactors(matrix)
+
+
+def in_blocks(found: Matrix, rows: Sequence[Lengths], columns: Sequence[Lengths]) -> Matrix:
+    """Return a matrix, if it is sparse, by the small blocks of the last axes of what its rows and
+    columns stand for, whose products are faster than those of single entries."""
+    if not is_sparse(found):
+        return found
+    sizes = [gcd(*[shape[-1] if shape else 1 for shape in part]) for part in (rows, columns)]
+    if found.format == "bsr" and [*found.blocksize] == sizes:
+        return found
+    small = found.tocsr()
+    blocks = small.tobsr(tuple(sizes)) if min(sizes) > 1 else small
+    return blocks if blocks.nnz <= tuning.MAX_FILLED_BLOCKS * found.nnz else small
+
+
+def _rows(matrix: Matrix, rows: slice) -> Matrix:
+    """Return some rows of a matrix; SciPy has none of a matrix in blocks."""
+    if not is_sparse(matrix) or matrix.format != "bsr":
+        return matrix[rows]
+    height, width = matrix.blocksize
+    start, stop, _ = rows.indices(matrix.shape[0])
+    starts = matrix.indptr[start // height : stop // height + 1]
+    own = [part[starts[0] : starts[-1]] for part in (matrix.data, matrix.indices)]
+    parts = *own, starts - starts[0]
+    return sparse.bsr_array(parts, shape=(stop - start, matrix.shape[1]), blocksize=(height, width))
 
 
 def _is_filled(matrix: Matrix) -> bool:
@@ -373,6 +412,9 @@ def _row_lengths(matrix: Matrix) -> np.ndarray:
     """Return the number of entries in each row of a sparse matrix."""
     if matrix.format == "csc":
         return np.bincount(matrix.indices, minlength=matrix.shape[0])
+    if matrix.format == "bsr":
+        height, width = matrix.blocksize
+        return width * np.diff(matrix.indptr).repeat(height)
     return np.diff(matrix.indptr)
 
 
@@ -385,7 +427,8 @@ def _components(matrix: Matrix, width: int) -> list[np.ndarray] | None:
     own = np.arange(size) // width
     if size > width and np.array_equal(own.repeat(np.diff(matrix.indptr)), own[matrix.indices]):
         return [np.arange(size).reshape(-1, width)]
-    count, labels = sparse_graphs.connected_components(matrix, directed=False)
+    edges = abs(matrix) if matrix.dtype.kind == "c" else matrix  # SciPy takes real numbers only
+    count, labels = sparse_graphs.connected_components(edges, directed=False)
     counts = np.bincount(labels)
     if count < 2 or counts.max() > tuning.MAX_ELIMINATED_BLOCK:
         return None

@@ -186,6 +186,14 @@ def _nested(places: Sequence[Place]) -> Iterator[Place]:
             yield from _nested(place.at)
 
 
+def _depth(place: Place) -> int:
+    """Return the number of positions inside each other."""
+    if isinstance(place, int):
+        return 0
+    inner = place.at if isinstance(place, GatheredPlace) else [own for _, own in place.steps]
+    return 1 + max(map(_depth, inner), default=0)
+
+
 # --- code -----------------------------------------------------------------------------------------
 
 
@@ -206,19 +214,14 @@ class _Writer:
         self.positions = dict(zip(matrix.positions, positions, strict=False))
 
     def term(self, term: SparseTerm, entries: Code) -> list[Code]:
-        """Spell a term: its entries, their lengths, their positions, and the condition on these."""
+        """Spell a term: its entries, their lengths, their positions, and conditions on these."""
         names = [*self.axes[: len(term.lengths)], *self.positions.values()]
         places = [self._place(place) for place in term.places]
         found = [entries, self.shape(term.lengths), _function(names, as_code(places))]
-        if term.above:
-            parts = [
-                quote("({0} + {1} <= {2})", self._place(i), self.size(offset), self._place(j))
-                for i, offset, j in term.above
-            ]
-            condition = parts[0]
-            for part in parts[1:]:
-                condition = quote("{0} & {1}", condition, part)
-            found.append(_function(names, condition))
+        # Whether one holds may depend on positions that others bring within an array.
+        for i, offset, j in sorted(term.above, key=lambda own: max(_depth(own[0]), _depth(own[2]))):
+            parts = self._place(i), self.size(offset), self._place(j)
+            found.append(_function(names, quote("{0} + {1} <= {2}", *parts)))
         return found
 
     def size(self, length: Expr) -> Code:

@@ -431,8 +431,12 @@ class Instance:
         """Whether the residual's Jacobian is large, and few of its entries may differ from 0."""
         if self.residual_size * self.packing.size < tuning.MIN_SPARSE_JACOBIAN:
             return False
-        heights = [prod(numeric_shape(own, self.lengths)) for own in self.functions.residuals or ()]
-        return self._has_few_entries(self.functions.jacobian, heights)
+        return self._has_few_entries(self.functions.jacobian, [*map(prod, self.residual_shapes)])
+
+    @once
+    def residual_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the arrays of residuals."""
+        return [numeric_shape(own, self.lengths) for own in self.functions.residuals or ()]
 
     @once
     def has_sparse_squares(self) -> bool:

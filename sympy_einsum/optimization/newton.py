@@ -4,12 +4,13 @@ structure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from itertools import accumulate, pairwise
+from math import prod
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from ..compiler import BlockArray
+from ..compiler import BlockArray, in_blocks
 from ..core import lapack, tuning
 from .functions import Bounds, Instance, Kink
 from .optimality import polishing_goal
@@ -27,6 +28,7 @@ class Matrix(Protocol):
     def solve(self, b: np.ndarray) -> np.ndarray: ...
 
 
+Shape: TypeAlias = tuple[int, ...]
 # Returns the matrix at a vector.
 Model = Callable[[np.ndarray], Matrix]
 
@@ -75,24 +77,30 @@ def squares_model(instance: Instance) -> Model:
         if not instance.has_sparse_jacobian:
             _, matrix = instance.residual(vector)
             return _DenseMatrix(2 * matrix.T @ matrix)
-        blocks = _products(instance.sparse_jacobian(vector), instance.packing.ends)
+        blocks = _products(instance.sparse_jacobian(vector), instance.residual_shapes, shapes)
         return BlockArray(blocks, shapes, shapes, is_symmetric=True)
 
     return model
 
 
-def _products(rows: Any, ends: Sequence[int]) -> list[list[Any]]:
-    """Return the blocks of 2 J'J above the diagonal."""
-    parts = [rows[:, a:b] for a, b in pairwise(ends)]
-    del rows
-    # Products of two matrices in CSR format are the fastest.
-    turned = [own.T.tocsr() for own in parts]
-    for own in turned:
-        own.data *= 2
-    return [
-        [own @ other if i <= j else None for j, other in enumerate(parts)]
-        for i, own in enumerate(turned)
+def _products(rows: Any, heights: Sequence[Shape], shapes: Sequence[Shape]) -> list[list[Any]]:
+    """Return the blocks of 2 J'J above the diagonal, for arrays of residuals and variables."""
+    ends = accumulate(map(prod, shapes), initial=0)
+    parts = [
+        in_blocks(rows[:, a:b], heights, [own])
+        for (a, b), own in zip(pairwise(ends), shapes, strict=True)
     ]
+    del rows
+    products: list[list[Any]] = []
+    for i, own in enumerate(parts):
+        # Products of two matrices in CSR format, or in blocks, are the fastest.
+        turned = own.T if own.format == "bsr" else own.T.tocsr()
+        turned.data *= 2
+        products.append([None] * i + [(turned @ own).tocsr()])
+        del own
+        parts[i] = None
+        products[i] += [turned @ other for other in parts[i + 1 :]]
+    return products
 
 
 def minimize_by_model(

@@ -320,6 +320,6 @@ def test_attention_to_what_came_before():
     data = [rng.normal(size=(5, length)) for length in (3, 3, 2)]
     found = se.lambdify([Q, K, V], [f, *se.gradient(f, [Q, K, V])])(*data)
     with jax.enable_x64(True):
-        value, slopes = jax.value_and_grad(by_hand, (0, 1, 2))(*data)
-    for one, other in zip(found, (value, *slopes), strict=True):
+        value, derivatives = jax.value_and_grad(by_hand, (0, 1, 2))(*data)
+    for one, other in zip(found, (value, *derivatives), strict=True):
         assert_close(one, np.asarray(other))

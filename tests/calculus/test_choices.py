@@ -40,10 +40,10 @@ CASES = {
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_branches_not_taken_say_nothing_of_the_slope(name, mode):
-    e, slope = CASES[name]
+    e, derivative = CASES[name]
     by_x = se.lambdify([x, y], se.diff(e, x, mode=mode))(POINTS, OTHERS)
     with np.errstate(all="ignore"):
-        wanted = slope(POINTS, OTHERS)
+        wanted = derivative(POINTS, OTHERS)
     # A finite 2 at x = -2 has no derivative of log(x + 2): that entry is not chosen.
     safe = ~((name == "another's sign") & (POINTS <= -2) & (OTHERS <= 3))
     off = ~np.eye(len(POINTS), dtype=bool)
@@ -52,7 +52,7 @@ def test_branches_not_taken_say_nothing_of_the_slope(name, mode):
 
 
 @pytest.mark.parametrize(
-    ("quotient", "value", "slope", "curvature"),
+    ("quotient", "value", "derivative", "curvature"),
     [
         (np.sin(x) / x, 1, 0, -1 / 3),
         ((np.exp(x) - 1) / x, 1, 1 / 2, 1 / 3),
@@ -63,13 +63,13 @@ def test_branches_not_taken_say_nothing_of_the_slope(name, mode):
     ],
 )
 def test_a_singularity_that_where_removes_has_the_limit_as_its_slope(
-    quotient, value, slope, curvature
+    quotient, value, derivative, curvature
 ):
     e = np.where(np.equal(x, 0), value, quotient)
     by_x = se.gradient(e.sum(), x)
     compiled = se.lambdify([x, y], [by_x, se.gradient(by_x.sum(), x)])
     first, second = compiled(np.array([0.0, 0.7]), np.array([3.0, 2.0]))
-    np.testing.assert_allclose(first[0], slope, atol=1e-14)
+    np.testing.assert_allclose(first[0], derivative, atol=1e-14)
     np.testing.assert_allclose(second[0], curvature, atol=1e-14)
     step = 1e-5
     values = se.lambdify([x, y], e)
@@ -79,9 +79,9 @@ def test_a_singularity_that_where_removes_has_the_limit_as_its_slope(
 
 def test_no_limit_is_nan():
     e = np.where(np.not_equal(x, 0), x**2 * np.sin(1 / x), 0.0)
-    slope = se.lambdify([x], se.gradient(e.sum(), x))(np.array([0.0, 0.5]))
-    assert np.isnan(slope[0])
-    assert slope[1] == pytest.approx(np.sin(2) - np.cos(2))
+    derivative = se.lambdify([x], se.gradient(e.sum(), x))(np.array([0.0, 0.5]))
+    assert np.isnan(derivative[0])
+    assert derivative[1] == pytest.approx(np.sin(2) - np.cos(2))
 
 
 @pytest.mark.slow
@@ -89,9 +89,9 @@ def test_choices_one_in_the_other_many_times():
     e = x
     for k in range(40):
         e = np.where(e > k / 100, e**2 / 2, e + 1 / (k + 1))
-    values, slopes = se.lambdify([x], [e, se.gradient(e.sum(), x)])(np.array([0.3, 0.4]))
+    values, derivatives = se.lambdify([x], [e, se.gradient(e.sum(), x)])(np.array([0.3, 0.4]))
     assert np.isfinite(values).all()
-    assert np.isfinite(slopes).all()
+    assert np.isfinite(derivatives).all()
 
 
 def test_terms_that_are_comparisons_have_hessians():
@@ -99,13 +99,15 @@ def test_terms_that_are_comparisons_have_hessians():
     steps = 1e-5 * np.eye(3)
     data = np.array([0.4, -0.8, 1.1]), np.array([0.3, 0.9, -0.5])
     f = (y * se.softmax((x > 0) * x + (x <= 0) * se.sin(x))).sum()
-    slope = se.lambdify([x, y], se.gradient(f, x))
-    columns = [(slope(data[0] + h, data[1]) - slope(data[0] - h, data[1])) / 2e-5 for h in steps]
+    derivative = se.lambdify([x, y], se.gradient(f, x))
+    columns = [
+        (derivative(data[0] + h, data[1]) - derivative(data[0] - h, data[1])) / 2e-5 for h in steps
+    ]
     hessian = se.lambdify([x, y], se.hessian(f, x))(*data)
     np.testing.assert_allclose(hessian, columns, rtol=1e-6, atol=1e-9)
 
 
-# Finite at 0, 1/2 and 2, where what isn't chosen has a slope that is infinite or none.
+# Finite at 0, 1/2 and 2, where what isn't chosen has a derivative that is infinite or none.
 POISONED = {
     "where in where": (
         lambda v: np.where(v > 0, np.where(v > 1, np.sqrt(v), np.log(v)), 0.0),
@@ -141,14 +143,14 @@ POISONED = {
 # The larger of log(0) and a number warns, as in NumPy; so does JAX where it gets NumPy's arrays.
 @pytest.mark.filterwarnings("ignore:divide by zero encountered:RuntimeWarning")
 def test_unchosen_branches_leave_derivatives_finite(name, backend, mode):
-    function, slope = POISONED[name]
+    function, derivative = POISONED[name]
     if backend != "numpy" and mode == "forward":
         pytest.skip("the same expressions")
     points = np.array([0.0, 0.5, 2.0])
     given = pytest.importorskip("torch").tensor(points) if backend == "torch" else points
     by_x = se.diff(function(x), x, mode=mode)
     found = np.asarray(se.lambdify([x], by_x, backend=backend)(given))
-    np.testing.assert_allclose(found, np.diag([slope(p) for p in points]), rtol=1e-5)
+    np.testing.assert_allclose(found, np.diag([derivative(p) for p in points]), rtol=1e-5)
     if name != "overflow":
         curvature = se.lambdify([x], se.gradient(se.gradient(function(x).sum(), x).sum(), x))
         assert np.isfinite(curvature(points)).all()
@@ -172,21 +174,21 @@ def test_scalars_in_choices_are_part_of_their_formula():
     c, r = sympy.Symbol("c", positive=True), x - y
     inside = abs(r) <= c
     loss = np.where(inside, c**2 / 6 * (1 - (1 - (r / c) ** 2) ** 3), c**2 / 6).sum()
-    slope, by_c = se.gradient(loss, x), se.diff(loss, c)
-    (branch, _), _ = slope.body.args
-    a, b, k = [slot(slope.operands.index(s)) for s in (x, y, c)]
+    derivative, by_c = se.gradient(loss, x), se.diff(loss, c)
+    (branch, _), _ = derivative.body.args
+    a, b, k = [slot(derivative.operands.index(s)) for s in (x, y, c)]
     assert branch == (a - b) * (1 - (a - b) ** 2 / k**2) ** 2
     assert str(by_c).count("Piecewise") == 1
     data = np.array([0.5, -2.0, 3.5]), np.array([1.0, -2.5, 0.0])
     u = (data[0] - data[1]) / 1.75
-    found = se.lambdify([x, y, c], [slope, by_c])(*data, 1.75)
+    found = se.lambdify([x, y, c], [derivative, by_c])(*data, 1.75)
     np.testing.assert_allclose(found[0], np.where(abs(u) <= 1, 1.75 * u * (1 - u**2) ** 2, 0))
     outside = np.where(abs(u) <= 1, 1 - (1 - u**2) ** 3 - 3 * (1 - u**2) ** 2 * u**2, 1)
     np.testing.assert_allclose(found[1], 1.75 / 3 * outside.sum())
 
 
 @pytest.mark.parametrize(
-    ("body", "slope"),
+    ("body", "derivative"),
     [
         (lambda u: sympy.Piecewise((1, u < 0), (2, u < 1), (3, u < 9)), [0, 0, 0, 0]),
         (lambda u: sympy.Piecewise((u, u < 0), (u**2, u < 9)), [1, 0.5, 1.5, 6.5]),
@@ -196,7 +198,7 @@ def test_scalars_in_choices_are_part_of_their_formula():
     ],
     ids=["constants", "no default", "a factor", "frac", "floor"],
 )
-def test_pieces_of_constants(body, slope):
+def test_pieces_of_constants(body, derivative):
     e = se.elementwise(body, x)
     found = se.lambdify([x], se.gradient(e.sum(), x))([-1.5, 0.25, 0.75, 3.25])
-    np.testing.assert_allclose(found, slope)
+    np.testing.assert_allclose(found, derivative)

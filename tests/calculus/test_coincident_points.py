@@ -182,11 +182,11 @@ def assert_blocks_equal(own, wanted):
 @pytest.mark.parametrize("name", RADIAL)
 def test_by_the_points(name, jitter):
     total = (weights * radial(X, name, jitter)).sum()
-    slope = se.gradient(total, X)
+    derivative = se.gradient(total, X)
     outputs = [
-        slope,
-        se.jacobian(slope, X),
-        se.jvp(slope, X, DIRECTION),
+        derivative,
+        se.jacobian(derivative, X),
+        se.jvp(derivative, X, DIRECTION),
         se.hvp(total, X, DIRECTION),
     ]
     direction = np.linspace(-1, 2, 15).reshape(5, 3)
@@ -204,10 +204,10 @@ def test_by_the_points(name, jitter):
 @pytest.mark.parametrize("name", RADIAL)
 def test_by_a_projection(name, jitter):
     total = (weights * radial(X @ W, name, jitter)).sum()
-    slope = se.gradient(total, W)
+    derivative = se.gradient(total, W)
     tangent = np.arange(6.0).reshape(3, 2)
     U = se.TensorSymbol("U", d, 2)
-    outputs = [slope, se.jacobian(slope, W), se.hessian(total, X), se.hvp(total, W, U)]
+    outputs = [derivative, se.jacobian(derivative, W), se.hessian(total, X), se.hvp(total, W, U)]
     found = se.lambdify([X, W, weights, U], outputs)(TWICE, PROJECTION, MANY, tangent)
     with mpmath.workdps(130):
         (gradient, hessian), (_, by_rows) = exact_derivatives(name, jitter, PROJECTION)
@@ -268,11 +268,11 @@ def test_differences_of_scaled_products():
     A, v = se.TensorSymbol("A", n, d), se.TensorSymbol("v", d)
     rows = scale * (A @ v)
     steps = rows[:, None] - rows[None, :]
-    slope = se.gradient((weights * se.sin(steps)).sum(), scale)
+    derivative = se.gradient((weights * se.sin(steps)).sum(), scale)
     data, factors = rng.normal(size=(4, 3)), rng.normal(size=3)
     own = data @ factors
     steps = own[:, None] - own[None]
-    found = se.lambdify([A, v, weights, scale], slope)(data, factors, WEIGHTS, 0.7)
+    found = se.lambdify([A, v, weights, scale], derivative)(data, factors, WEIGHTS, 0.7)
     assert_close(found, (WEIGHTS * np.cos(0.7 * steps) * steps).sum())
 
 

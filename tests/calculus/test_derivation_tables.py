@@ -67,12 +67,16 @@ def check_chain_rule(rows, arrays, mode):
     sums = {}
     for row in rows:
         for name, partial in row.partials.items():
-            slope = np.asarray(values([partial], arrays)[0])
+            derivative = np.asarray(values([partial], arrays)[0])
             order = np.ndim(arrays[name] if mode == "forward" else arrays[row.name])
             if mode == "forward":
-                sums.setdefault(row.name, []).append(np.tensordot(slope, tangents[name], order))
+                sums.setdefault(row.name, []).append(
+                    np.tensordot(derivative, tangents[name], order)
+                )
             else:
-                sums.setdefault(name, []).append(np.tensordot(tangents[row.name], slope, order))
+                sums.setdefault(name, []).append(
+                    np.tensordot(tangents[row.name], derivative, order)
+                )
     assert sums.keys() <= ends.keys()
     for name, parts in sums.items():
         assert_close(sum(parts), tangents[name])

@@ -94,27 +94,29 @@ def test_derivatives(name):
     f = function(snp)
     gradient, hessian = se.gradient(f, variable), se.hessian(f, variable)
     compiled = se.lambdify(list(DATA), [f, gradient])
-    value, slope = compiled(*DATA.values())
+    value, derivative = compiled(*DATA.values())
     assert_close(value, called(function, np, DATA), 1e-12)
 
     def moved(at):
         return called(function, np, {**DATA, variable: at})
 
-    assert_close(slope, differences(moved, DATA[variable]), 1e-7)
+    assert_close(derivative, differences(moved, DATA[variable]), 1e-7)
     second = se.lambdify(list(DATA), hessian)(*DATA.values())
-    slopes = differences(lambda at: compiled(*{**DATA, variable: at}.values())[1], DATA[variable])
-    assert_close(second, slopes, 1e-7)
+    derivatives = differences(
+        lambda at: compiled(*{**DATA, variable: at}.values())[1], DATA[variable]
+    )
+    assert_close(second, derivatives, 1e-7)
 
 
 def test_ties_share_as_in_jax():
     jax = jax64()
     names = [name for name in CASES if {"max", "min", "peak"} & {*name.split()}]
 
-    def slope(name):
+    def derivative(name):
         function, variable = CASES[name]
         return jax.grad(lambda at: called(function, jax.numpy, {**TIED, variable: at}))
 
-    theirs = jax.jit(lambda given: [slope(n)(given[CASES[n][1].name]) for n in names])
+    theirs = jax.jit(lambda given: [derivative(n)(given[CASES[n][1].name]) for n in names])
     found = theirs({s.name: value for s, value in TIED.items()})
     gradients = [se.gradient(CASES[name][0](snp), CASES[name][1]) for name in names]
     ours = se.lambdify(list(TIED), gradients)(*TIED.values())

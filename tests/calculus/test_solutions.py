@@ -39,8 +39,10 @@ def test_a_scalar_equation():
     f = se.lambdify([a], [CUBIC, se.diff(CUBIC, a), se.diff(CUBIC, a, a)])
     value, first, second = f(3.0)
     root = optimize.brentq(lambda z: z**3 + z - 3, 0, 3, xtol=1e-15)
-    slope = 1 / (3 * root**2 + 1)
-    assert_allclose([value, first, second], [root, slope, -6 * root * slope**3], rtol=1e-13)
+    derivative = 1 / (3 * root**2 + 1)
+    assert_allclose(
+        [value, first, second], [root, derivative, -6 * root * derivative**3], rtol=1e-13
+    )
 
 
 def test_a_system_with_a_matrix():
@@ -96,11 +98,11 @@ def test_logistic_regression_by_its_penalty():
     value, first, second = f(DESIGN, labels, 0.5)
 
     def minimum(penalty):
-        def slope(weights):
+        def derivative(weights):
             share = 1 / (1 + np.exp(labels * (DESIGN @ weights)))
             return penalty * weights - DESIGN.T @ (labels * share)
 
-        return optimize.root(slope, np.zeros(3), tol=1e-13).x
+        return optimize.root(derivative, np.zeros(3), tol=1e-13).x
 
     assert_allclose(value, minimum(0.5), rtol=1e-9)
     assert_allclose(first, differences(minimum, 0.5), rtol=1e-6)

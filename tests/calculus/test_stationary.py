@@ -80,8 +80,8 @@ def test_textbook_forms(name):
     assert getattr(found, "shape", ()) == getattr(unknown, "shape", ())
     assert se.equal(found, expected)
     assert_close(evaluated(found), evaluated(expected), 1e-6)
-    slope = se.gradient(f, unknown).subs(unknown, found)
-    assert_close(evaluated(slope), np.zeros(np.shape(evaluated(slope))), 1e-6)
+    derivative = se.gradient(f, unknown).subs(unknown, found)
+    assert_close(evaluated(derivative), np.zeros(np.shape(evaluated(derivative))), 1e-6)
 
 
 def test_a_dense_hessian_of_a_matrix():

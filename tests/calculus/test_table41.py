@@ -169,10 +169,10 @@ def test_value_gradient_jacobian_and_hessian(name):
         assert derivative.shape == shape
         assert_plain(derivative)
     value, gradient, jacobian, hessian = evaluate([values, *derivatives], data)
-    slope = reference(exact, points, 1)
+    first_derivative = reference(exact, points, 1)
     assert_close(value, reference(exact, points, 0), label="value")
-    assert_close(gradient, weights * slope, label="gradient")
-    assert_close(jacobian, np.diag(slope), label="Jacobian")
+    assert_close(gradient, weights * first_derivative, label="gradient")
+    assert_close(jacobian, np.diag(first_derivative), label="Jacobian")
     assert_close(hessian, np.diag(weights * reference(exact, points, 2)), label="Hessian")
 
 
@@ -182,8 +182,8 @@ def test_on_a_matrix(name):
     array = np.random.default_rng(3).choice(points, size=(3, 4))
     jacobian = se.jacobian(function(X), X)
     assert jacobian.shape == (n, m, n, m)
-    slope = reference(exact, array, 1)
-    expected = np.einsum("ik,jl,ij->ijkl", np.eye(3), np.eye(4), slope)
+    derivative = reference(exact, array, 1)
+    expected = np.einsum("ik,jl,ij->ijkl", np.eye(3), np.eye(4), derivative)
     assert_close(evaluate(jacobian, {X: array}), expected)
 
 
@@ -198,10 +198,10 @@ def test_of_a_scalar_in_the_middle(name):
     gradient, hessian = se.gradient(objective, x), se.hessian(objective, x)
     assert_plain(gradient)
     assert_plain(hessian)
-    slope, curvature = (float(reference(exact, s, order)) for order in (1, 2))
+    derivative, curvature = (float(reference(exact, s, order)) for order in (1, 2))
     actual = evaluate([gradient, hessian], {x: array})
-    assert_close(actual[0], 2 * slope * array)
-    assert_close(actual[1], 4 * curvature * np.outer(array, array) + 2 * slope * np.eye(3))
+    assert_close(actual[0], 2 * derivative * array)
+    assert_close(actual[1], 4 * curvature * np.outer(array, array) + 2 * derivative * np.eye(3))
 
 
 @row
@@ -271,8 +271,8 @@ def test_functions_of_two_arguments(name):
     data = {x: np.array(first), y: np.array(second)}
     values = function(x, y)
     blocks = [[se.diff(values.sum(), a, b) for b in (x, y)] for a in (x, y)]
-    slopes = [se.gradient(values.sum(), x), se.gradient(values.sum(), y)]
-    for expr in [*slopes, *blocks[0], *blocks[1]]:
+    derivatives = [se.gradient(values.sum(), x), se.gradient(values.sum(), y)]
+    for expr in [*derivatives, *blocks[0], *blocks[1]]:
         assert_plain(expr)
 
     def slope_of(orders):
@@ -280,8 +280,8 @@ def test_functions_of_two_arguments(name):
             pairs = zip(first, second, strict=True)
             return np.array([float(mpmath.diff(exact, pair, orders)) for pair in pairs])
 
-    assert_close(evaluate(slopes[0], data), slope_of((1, 0)))
-    assert_close(evaluate(slopes[1], data), slope_of((0, 1)))
+    assert_close(evaluate(derivatives[0], data), slope_of((1, 0)))
+    assert_close(evaluate(derivatives[1], data), slope_of((0, 1)))
     assert_close(evaluate(blocks[0][0], data), np.diag(slope_of((2, 0))))
     assert_close(evaluate(blocks[0][1], data), np.diag(slope_of((1, 1))))
     assert_close(evaluate(blocks[1][0], data), np.diag(slope_of((1, 1))))
@@ -292,8 +292,8 @@ def test_functions_of_two_arguments(name):
 def test_the_same_argument_twice(name):
     function, exact, first, _ = PAIRS[name]
     points = np.abs(first)
-    slope = reference(lambda z: exact(z, z), points, 1)
-    assert_close(evaluate(se.gradient(function(x, x).sum(), x), {x: points}), slope)
+    derivative = reference(lambda z: exact(z, z), points, 1)
+    assert_close(evaluate(se.gradient(function(x, x).sum(), x), {x: points}), derivative)
 
 
 # --- matrices -------------------------------------------------------------------------------------
@@ -396,13 +396,13 @@ def test_hadamard_square():
 def test_nested_sine():
     f = se.sin(x) + se.cos(se.sin(x))
     derivative = se.diff(f, x)
-    slope = se.cos(x) - se.sin(se.sin(x)) * se.cos(x)
+    gradient = se.cos(x) - se.sin(se.sin(x)) * se.cos(x)
     array = random_array((3,))
     assert_close(
         evaluate(derivative, {x: array}),
         np.diag(np.cos(array) - np.sin(np.sin(array)) * np.cos(array)),
     )
-    assert_close(evaluate(derivative - se.einsum("i->ii", slope), {x: array}), np.zeros((3, 3)))
+    assert_close(evaluate(derivative - se.einsum("i->ii", gradient), {x: array}), np.zeros((3, 3)))
     assert se.sin(x) in graph(derivative), "the shared subexpression stays shared"
 
 
@@ -483,8 +483,8 @@ def test_like_terms_are_collected():
 @pytest.mark.parametrize("function", [se.relu, se.Abs, se.sign], ids=lambda f: f.__name__)
 def test_derivative_at_the_kink_is_zero(function):
     zero = {x: np.array([0.0, 1.5, -2.0])}
-    slope = {"relu": [0, 1, 0], "Abs": [0, 1, -1], "sign": [0, 0, 0]}[function.__name__]
-    assert_close(evaluate(se.gradient(function(x).sum(), x), zero), np.array(slope, float))
+    derivative = {"relu": [0, 1, 0], "Abs": [0, 1, -1], "sign": [0, 0, 0]}[function.__name__]
+    assert_close(evaluate(se.gradient(function(x).sum(), x), zero), np.array(derivative, float))
     second = se.hessian(function(x).sum(), x)
     assert_plain(second)
     assert_close(evaluate(second, zero), np.zeros((3, 3)))
@@ -504,16 +504,16 @@ def test_the_larger_of_two_shares_its_slope_at_a_tie():
 
 
 def test_maximum_with_zero_is_between_the_slopes():
-    slope = evaluate(se.gradient(snp.maximum(x, 0).sum(), x), {x: np.array([0.0, 2.0, -1.0])})
-    assert 0 <= slope[0] <= 1
-    assert_close(slope[1:], np.array([1.0, 0.0]))
+    derivative = evaluate(se.gradient(snp.maximum(x, 0).sum(), x), {x: np.array([0.0, 2.0, -1.0])})
+    assert 0 <= derivative[0] <= 1
+    assert_close(derivative[1:], np.array([1.0, 0.0]))
 
 
 def test_norm_at_zero_is_not_silently_wrong():
     """x / norm(x) has no limit at 0: NaN is honest, a number isn't, except JAX's choice of 0."""
     with np.errstate(all="ignore"):
-        slope = evaluate(se.gradient(se.norm(x), x), {x: np.zeros(3)})
-    assert np.all(np.isnan(slope)) or np.all(slope == 0)
+        derivative = evaluate(se.gradient(se.norm(x), x), {x: np.zeros(3)})
+    assert np.all(np.isnan(derivative)) or np.all(derivative == 0)
 
 
 def test_large_arguments_stay_finite_and_accurate():
@@ -638,9 +638,9 @@ def test_mixed_blocks_of_a_hessian():
     ]
     assert blocks[1][1] == se.Zeros(n, n)
     data = data_for([X, v, y])
-    slope = 1 - np.tanh(data[X] @ data[v]) ** 2
-    assert_close(evaluate(blocks[1][0], data), slope[:, None] * data[X])
-    assert_close(evaluate(blocks[0][1], data), (slope[:, None] * data[X]).T)
+    derivative = 1 - np.tanh(data[X] @ data[v]) ** 2
+    assert_close(evaluate(blocks[1][0], data), derivative[:, None] * data[X])
+    assert_close(evaluate(blocks[0][1], data), (derivative[:, None] * data[X]).T)
 
 
 MODES = ("reverse", "forward")

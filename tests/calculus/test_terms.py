@@ -123,8 +123,8 @@ def test_symbolic_powers_of_singular_matrices(count):
     def theirs(A, shift):
         return jax.numpy.linalg.matrix_power(A + shift * jax.numpy.eye(3), count)[0, 1]
 
-    slope = jax.grad(theirs, 1)
-    expected = [jax.grad(theirs)(x, 0.0), slope(x, 0.0), jax.grad(slope, 1)(x, 0.0)]
+    derivative = jax.grad(theirs, 1)
+    expected = [jax.grad(theirs)(x, 0.0), derivative(x, 0.0), jax.grad(derivative, 1)(x, 0.0)]
     total = se.matrix_power(M, k).trace()
     own += [se.gradient(total, M), se.exp(se.gradient(total, M)), se.hessian(total, M)]
     expected += [count * np.linalg.matrix_power(x, max(count - 1, 0)).T]

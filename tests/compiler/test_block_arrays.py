@@ -37,8 +37,8 @@ def compare(found, dense, numbers=NUMBERS):
     np.testing.assert_allclose(found.to_dense(), dense, atol=1e-12 * scale)
     np.testing.assert_allclose(found.to_scipy().toarray(), dense, atol=1e-12 * scale)
     np.testing.assert_allclose(found.diagonal(), dense.diagonal(), atol=1e-12 * scale)
-    for shape in [(size,), (size, 4)]:
-        v = numbers.normal(size=shape)
+    for shape, factor in [((size,), 1), ((size, 4), 1 + 2j)]:
+        v = factor * numbers.normal(size=shape)
         np.testing.assert_allclose(found.matvec(v), dense @ v, atol=1e-10 * scale)
         x = found.solve(v)
         assert x.shape == shape
@@ -126,8 +126,8 @@ def test_bands_of_a_hessian():
     outputs = [se.gradient(f, x), se.hessian(f, x), se.hessian(x.sum() ** 2, x)]
     function = se.lambdify([x], outputs, structured=True)
     for length in (3, 5, 800):
-        slope, band, dense = function(NUMBERS.normal(size=length) / 9)
-        assert isinstance(slope, np.ndarray)
+        derivative, band, dense = function(NUMBERS.normal(size=length) / 9)
+        assert isinstance(derivative, np.ndarray)
         assert isinstance(band, BlockArray)
         assert not isinstance(dense, BlockArray)
         compare(band, band.to_dense())
@@ -268,6 +268,28 @@ def test_random_blocks(seed):
     if np.linalg.cond(dense) > 1e6 if len(dense) else False:
         pytest.skip("ill-conditioned")
     compare(found, dense, numbers)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_symmetric_blocks(seed):
+    random, numbers = Random(seed), np.random.default_rng(seed)
+    shapes = [
+        random.choice([(), (0, 2), (1, 1), (5, 1), (4, 2), (9, 2), (5, 3), (12, 3)])
+        for _ in range(random.randrange(1, 5))
+    ]
+    factor = random.choice([1, 1, 1 + 0.5j])
+    blocks, parts = [[[None] * len(shapes) for _ in shapes] for _ in range(2)]
+    for i, row in enumerate(shapes):
+        for j, column in enumerate(shapes[i:], i):
+            counts = [[own[0] if own else 1, *own[1:], 1][:2] for own in (row, column)]
+            own = np.eye(counts[0][0]) if i == j else numbers.random([n for n, _ in counts]) < 0.3
+            small = factor * numbers.normal(size=[n for _, n in counts])
+            own = np.kron(own, small + small.T + 20 * np.eye(len(small)) if i == j else small)
+            is_dense = random.random() < 0.2
+            whole = own if is_dense else scipy.sparse.csr_array(own)
+            blocks[i][j] = schur_complements.in_blocks(whole, [row], [column]) if i < j else whole
+            parts[i][j], parts[j][i] = own, own.T
+    compare(BlockArray(blocks, shapes, shapes, is_symmetric=True), np.block(parts), numbers)
 
 
 def test_symmetric_matrices_are_given_by_their_upper_half():

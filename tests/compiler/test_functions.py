@@ -152,8 +152,8 @@ def test_live_values_are_not_overwritten():
 
 
 def test_elementwise_code_is_split():
-    slope = se.gradient((se.tanh(X) ** 2 * T).sum() + se.sigmoid(X * T).sum(), X)
-    compute = se.lambdify([X, T], slope)
+    derivative = se.gradient((se.tanh(X) ** 2 * T).sum() + se.sigmoid(X * T).sum(), X)
+    compute = se.lambdify([X, T], derivative)
     assert "np.subtract(1, " in compute.source
     for kind in (np.float64, np.float32):
         x, t = data((4, 3), (4, 3), dtype=kind)
@@ -385,14 +385,14 @@ def test_large_constants_have_no_text():
 def test_ties_of_long_arrays_are_shared(last, holes):
     """Maxima of many short blocks, with and without ties and nan."""
     blocks = se.TensorSymbol("blocks", (m, 2, n, last))
-    slopes = se.lambdify([blocks], se.gradient((blocks.max(axis=(1, 3)) ** 2).sum(), blocks))
+    derivatives = se.lambdify([blocks], se.gradient((blocks.max(axis=(1, 3)) ** 2).sum(), blocks))
     for (value,) in (data((40, 2, 90, last)), [np.round(data((40, 2, 90, last))[0])]):
         value[3, 1, 5, 0] = np.nan if holes else 9
         top = value.max(axis=(1, 3), keepdims=True)
         hits = value == top
         with np.errstate(invalid="ignore"):
             expected = 2 * top * hits / hits.sum(axis=(1, 3), keepdims=True)
-            np.testing.assert_allclose(slopes(value), expected)
+            np.testing.assert_allclose(derivatives(value), expected)
 
 
 def test_products_of_a_long_matrix_with_itself():

@@ -136,10 +136,10 @@ def test_functions_work_in_a_process_that_is_new():
     arguments = [(matrix, point, float(k)) for k in range(3)]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         found = pool.starmap_async(function, arguments).get(timeout=250)
-    for (value, slope), own in zip(found, arguments, strict=True):
+    for (value, derivative), own in zip(found, arguments, strict=True):
         expected = function(*own)
         assert value == expected[0]
-        np.testing.assert_array_equal(slope, expected[1])
+        np.testing.assert_array_equal(derivative, expected[1])
 
 
 def test_a_function_shows_its_arguments():

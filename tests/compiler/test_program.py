@@ -38,14 +38,14 @@ def test_a_value_shares_subexpressions_with_its_gradients():
     rng = np.random.default_rng(0)
     values = [rng.standard_normal((4, 3)), rng.standard_normal((5, 3))]
     rest = [rng.integers(4, size=6), rng.integers(5, size=6), rng.standard_normal((6, 2))]
-    value, *slopes = function(*values, *rest)
+    value, *derivatives = function(*values, *rest)
     np.testing.assert_allclose(value, reprojection(np, *values, *rest), rtol=1e-13)
-    for place, slope in enumerate(slopes):
-        for entry in np.ndindex(slope.shape):
+    for place, derivative in enumerate(derivatives):
+        for entry in np.ndindex(derivative.shape):
             moved = [own.astype(complex) for own in values]
             moved[place][entry] += 1e-30j
             step = reprojection(np, *moved, *rest).imag / 1e-30
-            np.testing.assert_allclose(slope[entry], step, rtol=1e-11, atol=1e-13)
+            np.testing.assert_allclose(derivative[entry], step, rtol=1e-11, atol=1e-13)
 
 
 def test_a_sum_over_one_entry_is_that_entry():

@@ -38,8 +38,8 @@ def test_as_explicit_of_expressions():
 
 def test_as_explicit_of_matrix_functions_with_entries_that_are_nodes():
     square = se.TensorSymbol("M", (2, 2))
-    slope = se.diff(se.det(square), square).as_explicit()
-    assert slope == Array([[square[1, 1], -square[1, 0]], [-square[0, 1], square[0, 0]]])
+    derivative = se.diff(se.det(square), square).as_explicit()
+    assert derivative == Array([[square[1, 1], -square[1, 0]], [-square[0, 1], square[0, 0]]])
     twice = (square @ square).inv().as_explicit()
     data = {square: random_array((2, 2))}
     values = [evaluate(entry, data) for entry in sympy.flatten(twice.tolist())]

@@ -49,8 +49,8 @@ def test_derivatives_of_logarithms_are_posterior_marginals():
         np.testing.assert_allclose(value, other / total, rtol=1e-11)
     library = LIBRARIES["jax"]()
     function = se.lambdify(arguments, weight, "jax", semiring="log")
-    slopes = library.module.grad(function, (0, 1, 2))(*map(library.into, given))
-    for value, other in zip(slopes, found, strict=True):
+    derivatives = library.module.grad(function, (0, 1, 2))(*map(library.into, given))
+    for value, other in zip(derivatives, found, strict=True):
         np.testing.assert_allclose(library.back(value), other, rtol=1e-11)
 
 
@@ -83,8 +83,8 @@ def test_subgradients_are_the_best_ways():
 
 def test_several_best_ways_share():
     value = se.in_semiring((A @ B).sum(), "min-plus")
-    slope = se.lambdify([A, B], se.gradient(value, A))(np.zeros((3, 4)), np.zeros((4, 5)))
-    np.testing.assert_allclose(slope, np.full((3, 4), 1 / 12))
+    derivative = se.lambdify([A, B], se.gradient(value, A))(np.zeros((3, 4)), np.zeros((4, 5)))
+    np.testing.assert_allclose(derivative, np.full((3, 4), 1 / 12))
 
 
 def test_refusals():

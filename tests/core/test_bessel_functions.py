@@ -78,10 +78,10 @@ def test_decaying_ones_of_any_order(kind, backend):
     for k, order in enumerate(map(float, orders)):
         wanted = of_scipy(order, points)
         np.testing.assert_allclose(library.back(results[k]), wanted, rtol=2e-13, err_msg=str(order))
-        slope = -(of_scipy(abs(order - 1), points) + of_scipy(order + 1, points)) / 2
-        slope = slope if kind == "k" else wanted + slope
+        derivative = -(of_scipy(abs(order - 1), points) + of_scipy(order + 1, points)) / 2
+        derivative = derivative if kind == "k" else wanted + derivative
         found = library.back(results[k + len(orders)])
-        np.testing.assert_allclose(found, slope, rtol=1e-10, err_msg=str(order))
+        np.testing.assert_allclose(found, derivative, rtol=1e-10, err_msg=str(order))
     k = symbols("k", real=True)
     edges = library.array(np.array([0.0, 1e-300, -1.0, np.nan, 1e300, np.inf]))
     found = library.back(se.lambdify([x, k], function(k, x), backend=backend)(edges, 0.0))

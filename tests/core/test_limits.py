@@ -38,7 +38,7 @@ u, v, w = symbols("u v w", real=True)
 n = symbols("n", integer=True, positive=True)
 a, b = se.tensors("a b", n)
 
-# The function, the point, and the slope there.
+# The function, the point, and the gradient there.
 SLOPES = {
     "removable": (Piecewise((1, Eq(u, 0)), (sin(u) / u, True)), 0, 0),
     "removable, the other way round": (Piecewise((sin(u) / u, Ne(u, 0)), (1, True)), 0, 0),
@@ -65,10 +65,10 @@ SLOPES = {
 @pytest.mark.parametrize("name", SLOPES)
 @pytest.mark.filterwarnings("ignore")
 def test_slope(name):
-    function, point, slope = SLOPES[name]
+    function, point, first_derivative = SLOPES[name]
     compute = se.lambdify([a], se.gradient(se.elementwise(sympy.Lambda(u, function), a).sum(), a))
     found = compute(np.array([float(point)]))
-    np.testing.assert_allclose(found, [float(slope)], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found, [float(first_derivative)], rtol=1e-12, atol=1e-15)
     # Beside the point it is that of the formulas.
     beside = compute(np.array([point + 0.25, point - 0.25]))
     for value, own in zip(beside, (point + 0.25, point - 0.25), strict=True):
@@ -84,9 +84,11 @@ def test_a_branch_that_does_not_depend_on_the_variable_stays():
 
 def test_a_point_that_is_another_argument():
     function = Piecewise((1, Eq(u, v)), (sin(u - v) / (u - v), True))
-    slope = derivative(function, u)
-    assert slope.subs({u: 2, v: 2}) == 0
-    assert float(slope.subs({u: 2, v: 1})) == pytest.approx(float(sympy.sinc(w).diff(w).subs(w, 1)))
+    gradient = derivative(function, u)
+    assert gradient.subs({u: 2, v: 2}) == 0
+    assert float(gradient.subs({u: 2, v: 1})) == pytest.approx(
+        float(sympy.sinc(w).diff(w).subs(w, 1))
+    )
 
 
 def test_second_derivatives_have_limits_too():
@@ -143,14 +145,17 @@ def test_outside_of_the_domain():
 
 
 def test_the_indicator():
-    slope = se.gradient(se.relu(a).sum(), a)
-    assert slope == se.step(a)
-    assert se.gradient(slope.sum(), a) == se.Zeros(n)
-    assert (sympy.latex(slope), str(slope)) == (r"\left[a > 0\right]", "step(a)")
-    assert sympy.pretty(slope) == "[a > 0]"
-    found = se.lambdify([a], slope)(np.array([-1.0, 0.0, 2.0, np.nan]))
+    first_derivative = se.gradient(se.relu(a).sum(), a)
+    assert first_derivative == se.step(a)
+    assert se.gradient(first_derivative.sum(), a) == se.Zeros(n)
+    assert (sympy.latex(first_derivative), str(first_derivative)) == (
+        r"\left[a > 0\right]",
+        "step(a)",
+    )
+    assert sympy.pretty(first_derivative) == "[a > 0]"
+    found = se.lambdify([a], first_derivative)(np.array([-1.0, 0.0, 2.0, np.nan]))
     np.testing.assert_array_equal(found, [0, 0, 1, np.nan])
-    assert se.lambdify([a], slope)(np.ones(2, np.float32)).dtype == np.float32
+    assert se.lambdify([a], first_derivative)(np.ones(2, np.float32)).dtype == np.float32
 
 
 def test_stock_lambdify_has_the_special_functions():
@@ -220,9 +225,9 @@ def test_limits_of_long_formulas(number):
     above, power, wanted = LONG[number]
     function = Piecewise((wanted[0], Eq(u, 0)), (above / u**power, True))
     began = time.process_time()
-    for slope in wanted[1:]:
+    for gradient in wanted[1:]:
         function = derivative(function, u)
-        assert sympy.expand(function.subs(u, 0) - slope) == 0
+        assert sympy.expand(function.subs(u, 0) - gradient) == 0
     assert time.process_time() - began < 30
 
 
@@ -230,6 +235,6 @@ def test_functions_without_limit_are_nan_in_bounded_time():
     root = sympy.sqrt(Abs(u))
     for above in (root * exp(sin(root)) * log(1 + root) * sympy.cosh(u), log(u) * sin(1 / u)):
         began = time.process_time()
-        slope = derivative(Piecewise((0, Eq(u, 0)), (above / u, True)), u)
-        assert slope.subs(u, 0) is S.NaN
+        gradient = derivative(Piecewise((0, Eq(u, 0)), (above / u, True)), u)
+        assert gradient.subs(u, 0) is S.NaN
         assert time.process_time() - began < 30

@@ -104,13 +104,13 @@ def test_code_and_derivatives_agree_with_the_definition(row):
     np.testing.assert_allclose(eval(text, numbers), wanted, rtol=1e-12)
     if row.derivative is None or row.is_choice or own.func.__name__ == "step":
         return
-    for symbol, slope in zip(given, row.derivative(*given), strict=True):
-        if slope is not None and symbol != 1:
+    for symbol, gradient in zip(given, row.derivative(*given), strict=True):
+        if gradient is not None and symbol != 1:
             formula = row.definition(*given)
             # SymPy has no derivatives of these.
             of_steps = formula.has(sympy.floor, sympy.ceiling)
             expected = (derivative if of_steps else sympy.diff)(formula, symbol).subs(at).evalf()
-            assert abs(slope.subs(at).evalf() - expected) < 1e-9
+            assert abs(gradient.subs(at).evalf() - expected) < 1e-9
 
 
 @pytest.mark.parametrize("row", [row for row in DEFINED if row.name], ids=by_name)
@@ -229,9 +229,9 @@ assert np.isclose(sympy.lambdify(t, se.swish(t), "numpy")(0.5), wanted[2])
 assert np.isclose(float(se.swish(t).subs(t, 0.5).evalf()), wanted[2])
 assert se.check_derivative(se.swish(x).sum(), x) < 1e-6
 assert se.swish(t).diff(t) == se.diff(se.swish(t), t)
-slope = se.gradient(se.capped(1 / x).sum(), x)
+gradient = se.gradient(se.capped(1 / x).sum(), x)
 with np.errstate(all="ignore"):
-    assert np.allclose(se.lambdify([x], slope)(np.array([0.0, 0.5, 2.0])), [0, 0, -0.25])
+    assert np.allclose(se.lambdify([x], gradient)(np.array([0.0, 0.5, 2.0])), [0, 0, -0.25])
 assert np.allclose(se.lambdify([x], se.dirichlet_eta(x))(np.array([2.0, 3, 4]))[0], np.pi**2 / 12)
 """
 

@@ -27,8 +27,13 @@ def name_of(expr):
 
 
 def test_names_of_derivatives():
-    slopes = [named_derivatives(f(s).diff(s, order)) for order in (1, 2, 3, 4)]
-    assert [name_of(slope) for slope in slopes] == ["f'", "f''", "f'''", "f^(4)"]
+    derivatives = [named_derivatives(f(s).diff(s, order)) for order in (1, 2, 3, 4)]
+    assert [name_of(first_derivative) for first_derivative in derivatives] == [
+        "f'",
+        "f''",
+        "f'''",
+        "f^(4)",
+    ]
     assert name_of(named_derivatives(f(s, t).diff(s, 2, t))) == "f^(2,1)"
     assert named_derivatives(f(s, t).diff(s, t)) == named_derivatives(f(s, t).diff(t, s))
 
@@ -72,10 +77,10 @@ def test_derivatives_by_other_symbols_stay():
 
 def test_assumptions_of_the_function_are_kept():
     positive = Function("f", positive=True)
-    slope = named_derivatives(positive(s).diff(s))
-    assert slope.is_positive is None
-    assert as_stock_derivative(slope) == positive(s).diff(s)
-    assert slope != named_derivatives(f(s).diff(s))
+    first_derivative = named_derivatives(positive(s).diff(s))
+    assert first_derivative.is_positive is None
+    assert as_stock_derivative(first_derivative) == positive(s).diff(s)
+    assert first_derivative != named_derivatives(f(s).diff(s))
 
 
 def test_pickle_and_copies():
@@ -123,8 +128,8 @@ def test_scalars_are_as_sympy_has_them():
     assert se.diff(f(t) * (x @ x), t) == sympy.diff(f(t) * (x @ x), t)
     solution = sympy.dsolve(se.diff(f(t) * (x @ x), t) - f(t) * (x @ x), f(t))
     assert solution.rhs.diff(t) == solution.rhs
-    slope = Lambda(t, f(t).diff(t))
-    assert se.elementwise(slope, x) == se.gradient(f(x).sum(), x)
+    first_derivative = Lambda(t, f(t).diff(t))
+    assert se.elementwise(first_derivative, x) == se.gradient(f(x).sum(), x)
 
 
 def test_texts_read_back():

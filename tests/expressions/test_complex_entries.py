@@ -86,8 +86,8 @@ def test_an_expectation_is_differentiated():
     p, q = se.tensors("p q", 2)
     psi = p + I * q
     value = se.real(se.einsum("i,ij,j->", np.conj(psi), PAULI, psi))  # 2 (p0 q1 - q0 p1)
-    slope = se.lambdify([p, q], se.gradient(value, p))([1.0, 2.0], [3.0, -1.0])
-    np.testing.assert_allclose(slope, [-2, -6])
+    derivative = se.lambdify([p, q], se.gradient(value, p))([1.0, 2.0], [3.0, -1.0])
+    np.testing.assert_allclose(derivative, [-2, -6])
 
 
 def test_real_tensors_are_unchanged():

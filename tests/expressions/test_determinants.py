@@ -146,8 +146,8 @@ LOGARITHMS = {
 @pytest.mark.parametrize("name", LOGARITHMS)
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 def test_derivatives_of_logarithms_of_determinants(name, mode):
-    function, slope = LOGARITHMS[name]
-    assert se.gradient(function, X, mode=mode) is slope
+    function, derivative = LOGARITHMS[name]
+    assert se.gradient(function, X, mode=mode) is derivative
 
 
 def large(sign):
@@ -197,9 +197,9 @@ def test_the_logarithm_of_a_negative_determinant_is_none():
 def test_powers_of_a_determinant_take_its_adjugate_in():
     assert se.gradient(se.sqrt(se.det(X)), X) is se.sqrt(se.det(X)) * X.inv().T / 2
     # Where no power of it is negative, the derivative has a value at singular matrices.
-    slope = se.lambdify([X], se.gradient(se.det(X) ** 2 + se.det(X), X))
+    derivative = se.lambdify([X], se.gradient(se.det(X) ** 2 + se.det(X), X))
     Z = matrix_of_rank(3, 2)
-    np.testing.assert_allclose(slope(Z), signed_minors(Z, 1), atol=1e-12)
+    np.testing.assert_allclose(derivative(Z), signed_minors(Z, 1), atol=1e-12)
 
 
 Y = se.TensorSymbol("Y", (n, n))

@@ -70,8 +70,8 @@ def test_the_logistic_hessian_is_short_and_stable():
     loss = snp.sum(snp.log(1 + snp.exp(-se.TensorSymbol("l", (m,)) * (A @ x))))
     arguments = [A, se.TensorSymbol("l", (m,)), x]
     compute = se.lambdify(arguments, [loss, se.gradient(loss, x), se.hessian(loss, x)])
-    value, slope, curvature = compute(np.array([[800.0]]), np.array([-1.0]), np.array([1.0]))
-    assert (value, slope[0], curvature[0, 0]) == (800.0, 800.0, 0.0)
+    value, derivative, curvature = compute(np.array([[800.0]]), np.array([-1.0]), np.array([1.0]))
+    assert (value, derivative[0], curvature[0, 0]) == (800.0, 800.0, 0.0)
     body = compute.source.partition("def function")[2]
     assert body.count(".dot(") == 2  # A x and Aᵀ r
     assert body.count("weighted_gram(") == 1  # Aᵀ diag(d) A

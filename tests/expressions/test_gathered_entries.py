@@ -31,9 +31,9 @@ def test_values_and_slopes(name):
     positions, numbers = CASES[name]
     taken = x[positions]
     weights = np.cos(np.arange(numbers.size)).reshape(numbers.shape)
-    slope = se.gradient((taken * weights).sum(), x)
+    derivative = se.gradient((taken * weights).sum(), x)
     assert taken.shape == positions.shape
-    value, gradient = se.lambdify(list(VALUES), [taken, slope])(*VALUES.values())
+    value, gradient = se.lambdify(list(VALUES), [taken, derivative])(*VALUES.values())
     np.testing.assert_array_equal(value, VALUES[x][numbers])
     expected = np.zeros(5)
     np.add.at(expected, numbers, weights)

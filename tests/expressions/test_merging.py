@@ -61,9 +61,9 @@ def test_properties_that_depend_on_lengths_are_unknown(first, second):
 def test_slices_that_no_length_decides_are_multiplied():
     """Every second and every third position of an axis of unknown length."""
     x = se.TensorSymbol("x", 6 * n)
-    slope = se.gradient((x[::2] ** 2).sum(), x)
+    derivative = se.gradient((x[::2] ** 2).sum(), x)
     values = np.arange(12.0)
-    found = se.lambdify([x], slope[::3])(values)
+    found = se.lambdify([x], derivative[::3])(values)
     np.testing.assert_array_equal(found, np.where(values % 2 == 0, 2 * values, 0)[::3])
 
 

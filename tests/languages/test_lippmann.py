@@ -149,22 +149,22 @@ def called(function, arrays):
 
 
 @pytest.mark.parametrize(
-    ("declared", "expression", "variable", "value", "slope"),
+    ("declared", "expression", "variable", "value", "derivative"),
     PROGRAMS,
     ids=[program[1] for program in PROGRAMS],
 )
-def test_programs(declared, expression, variable, value, slope):
+def test_programs(declared, expression, variable, value, derivative):
     text = f"declare {declared} expression {expression} derivative wrt {variable}"
     program = se.parse_program(text)
     (question,) = program.derivatives
     assert question.expression is program.expressions[0]
     assert question.variable is program.symbols[variable]
     arrays = arrays_for(program.symbols)
-    outputs = [question.expression, question.derivative] if slope else [question.expression]
+    outputs = [question.expression, question.derivative] if derivative else [question.expression]
     found = se.lambdify(list(program.symbols.values()), outputs)(*arrays.values())
     assert_close(found[0], called(value, arrays))
-    if slope:
-        assert_close(found[1], called(slope, arrays))
+    if derivative:
+        assert_close(found[1], called(derivative, arrays))
 
 
 # --- what the thesis draws ------------------------------------------------------------------------

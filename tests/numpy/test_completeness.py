@@ -111,7 +111,7 @@ def test_bitwise_functions_are_for_conditions():
     assert np.invert(x > 0) == ~(x > 0)
 
 
-def slope(f, values):
+def grads(f, values):
     """Return the derivative of an entrywise function, at some values."""
     v = se.TensorSymbol("v", len(values))
     with np.errstate(all="ignore"):
@@ -121,29 +121,29 @@ def slope(f, values):
 def test_slopes_at_special_points():
     """The derivatives are JAX's."""
     nan, inf = np.nan, np.inf
-    assert slope(lambda v: np.clip(v, -1, 2), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [0, 0.5, 1, 0.5, 0]
+    assert grads(lambda v: np.clip(v, -1, 2), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [0, 0.5, 1, 0.5, 0]
     points = ([-1.0, 0.0, 2.0], [1.0, 3.0, -2.0])
-    assert slope(lambda v: np.interp(v, *points), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [
+    assert grads(lambda v: np.interp(v, *points), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [
         0,
         2,
         -2.5,
         -2.5,
         0,
     ]
-    assert slope(np.nan_to_num, [3.0, nan, inf]) == [1, 0, 0]
-    assert slope(lambda v: np.nan_to_num(1 / v, posinf=5), [2.0, 0.0]) == [-0.25, 0]
-    assert slope(lambda v: np.nansum(v**2), [3.0, nan]) == [6, 0]
-    assert slope(np.nanmean, [3.0, nan, 1.0]) == [0.5, 0, 0.5]
-    assert slope(np.nanmax, [3.0, nan, 1.0, 3.0]) == [0.5, 0, 0, 0.5]
-    assert slope(lambda v: np.nanmin(v**2), [3.0, nan, -1.0]) == [0, 0, -2]
-    assert slope(np.nanmax, [nan, nan]) == [0, 0]
-    assert slope(np.nancumsum, [3.0, nan, 1.0]) == [3, 0, 1]
-    assert slope(np.nancumprod, [3.0, nan, 2.0]) == [4, 0, 3]
-    assert slope(lambda v: np.where(np.isnan(v), 0, v**2), [3.0, nan]) == [6, 0]
-    assert slope(lambda v: np.mod(v, 2) * v, [3.0, 2.0, -1.0]) == [4, 2, 0]
-    assert slope(lambda v: np.prod(v[None], axis=1), [0.0, 0.0, 3.0]) == [0, 0, 0]
-    assert slope(lambda v: np.prod(v[None], axis=1), [0.0, 2.0, 3.0]) == [6, 0, 0]
-    assert slope(lambda v: np.power(0.0, v), [1.0, 0.5]) == [0, 0]
+    assert grads(np.nan_to_num, [3.0, nan, inf]) == [1, 0, 0]
+    assert grads(lambda v: np.nan_to_num(1 / v, posinf=5), [2.0, 0.0]) == [-0.25, 0]
+    assert grads(lambda v: np.nansum(v**2), [3.0, nan]) == [6, 0]
+    assert grads(np.nanmean, [3.0, nan, 1.0]) == [0.5, 0, 0.5]
+    assert grads(np.nanmax, [3.0, nan, 1.0, 3.0]) == [0.5, 0, 0, 0.5]
+    assert grads(lambda v: np.nanmin(v**2), [3.0, nan, -1.0]) == [0, 0, -2]
+    assert grads(np.nanmax, [nan, nan]) == [0, 0]
+    assert grads(np.nancumsum, [3.0, nan, 1.0]) == [3, 0, 1]
+    assert grads(np.nancumprod, [3.0, nan, 2.0]) == [4, 0, 3]
+    assert grads(lambda v: np.where(np.isnan(v), 0, v**2), [3.0, nan]) == [6, 0]
+    assert grads(lambda v: np.mod(v, 2) * v, [3.0, 2.0, -1.0]) == [4, 2, 0]
+    assert grads(lambda v: np.prod(v[None], axis=1), [0.0, 0.0, 3.0]) == [0, 0, 0]
+    assert grads(lambda v: np.prod(v[None], axis=1), [0.0, 2.0, 3.0]) == [6, 0, 0]
+    assert grads(lambda v: np.power(0.0, v), [1.0, 0.5]) == [0, 0]
 
 
 def test_values_without_nan():
@@ -201,7 +201,7 @@ def test_quantiles_and_nan():
             with warnings.catch_warnings(action="ignore"):
                 expected = f(rows, [0, 0.3, 1], axis=1, method=method)
             np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert slope(lambda v: np.nanmedian(v) ** 2, [3.0, 1.0, nan, 2.0, 7.0]) == [2.5, 0, 0, 2.5, 0]
+    assert grads(lambda v: np.nanmedian(v) ** 2, [3.0, 1.0, nan, 2.0, 7.0]) == [2.5, 0, 0, 2.5, 0]
 
 
 METHODS = [
@@ -221,12 +221,12 @@ def test_methods_of_quantiles(method):
     compute = se.lambdify([v], [of_all, of_numbers, se.gradient((of_all**2).sum(), v)])
     for count in (1, 2, 5, 10):
         numbers = np.random.default_rng(count).standard_normal(count)
-        *found, slope = compute(numbers)
+        *found, gradient = compute(numbers)
         expected = np.quantile(numbers, shares, method=method)
         np.testing.assert_allclose(found, [expected, expected], rtol=1e-12)
         steps = 1e-6 * np.eye(count)
         ends = [(np.quantile(numbers + s * steps, shares, 1, method=method) ** 2) for s in (1, -1)]
-        np.testing.assert_allclose(slope, (ends[0] - ends[1]).sum(0) / 2e-6, atol=1e-6)
+        np.testing.assert_allclose(gradient, (ends[0] - ends[1]).sum(0) / 2e-6, atol=1e-6)
         beside = np.append(numbers, np.nan)
         np.testing.assert_allclose(compute(beside)[1], expected, rtol=1e-12)
 

@@ -56,8 +56,8 @@ def test_derivatives_are_those_of_numpy(call):
     total = snp.sum(weight * expr)
     given, directions = ([table[name] for name in used] for table in (SYMBOLS, DIRECTIONS))
     gradients = se.gradient(total, given)
-    slopes = [se.jvp(gradient, given, directions) for gradient in gradients]
-    compute = se.lambdify([*given, *directions, weight], [*gradients, *slopes], optimize=False)
+    derivatives = [se.jvp(gradient, given, directions) for gradient in gradients]
+    compute = se.lambdify([*given, *directions, weight], [*gradients, *derivatives], optimize=False)
     found = compute(*[ARRAYS[name] for name in used], *ahead.values(), weights)
     own = [np.sum(part * ahead[name]) for part, name in zip(found, used * 2, strict=True)]
     assert abs(sum(own[: len(used)]) - first) <= 1e-8 * (size + abs(first))

@@ -49,7 +49,7 @@ def test_singular_values_of_matrices_of_any_shape(shape):
     data = np.random.default_rng(0).standard_normal(shape)
     U, s, V = np.linalg.svd(data, full_matrices=False)
     values = se.svdvals(X)
-    for norm, expected, slope in [
+    for norm, expected, derivative in [
         (se.norm(X, "nuc"), s.sum(), U @ V),
         (se.norm(X, 2), s[0], np.outer(U[:, 0], V[0])),
         (np.linalg.norm(X, -2), s[-1], np.outer(U[:, -1], V[-1])),
@@ -59,7 +59,7 @@ def test_singular_values_of_matrices_of_any_shape(shape):
         for backend in ["numpy", "jax"][: 2 if shape == (2, 3) else 1]:
             found = se.lambdify([X], expressions, backend)(data)
             np.testing.assert_allclose(np.asarray(found[0]), expected, 1e-6)
-            np.testing.assert_allclose(np.asarray(found[1]), slope, 1e-5, 1e-6)
+            np.testing.assert_allclose(np.asarray(found[1]), derivative, 1e-5, 1e-6)
         assert "cp.linalg.svd" in se.codegen([X], expressions, backend="cupy")
     assert values.shape == (sympy.Min(m, n),)
     assert se.norm(X, "nuc").subs({m: 3, n: 2}) == se.norm(se.TensorSymbol("X", 3, 2), "nuc")
@@ -135,8 +135,8 @@ FUNCTIONS = {
 def test_axes_of_length_0_and_1(name, shape):
     X = se.TensorSymbol("X", shape)
     value = FUNCTIONS[name](X)
-    slope = se.gradient((value**2).sum(), X)
-    found = se.lambdify([X], [value, slope])(np.full(shape, 2.0))
+    derivative = se.gradient((value**2).sum(), X)
+    found = se.lambdify([X], [value, derivative])(np.full(shape, 2.0))
     assert [own.shape for own in found] == [tuple(map(int, value.shape)), shape]
     assert all(np.isfinite(own).all() for own in found)
 

@@ -99,8 +99,8 @@ def check(function, lengths, sizes):
         ahead, behind = ([*data] for _ in range(2))
         ahead[place] = data[place] + 1e-5 * direction
         behind[place] = data[place] - 1e-5 * direction
-        slope = ((function(np, *ahead) ** 2).sum() - (function(np, *behind) ** 2).sum()) / 2e-5
-        np.testing.assert_allclose((gradient * direction).sum(), slope, rtol=1e-6, atol=1e-7)
+        derivative = ((function(np, *ahead) ** 2).sum() - (function(np, *behind) ** 2).sum()) / 2e-5
+        np.testing.assert_allclose((gradient * direction).sum(), derivative, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -168,9 +168,9 @@ def test_symbolic_shifts_are_taken_modulo_the_length(shift):
     for axis in (0, 1, None):
         rolled = se.lambdify([X, k], se.roll(X, k, axis))
         np.testing.assert_array_equal(rolled(values, shift), np.roll(values, shift, axis))
-    slope = se.lambdify([X, k], se.gradient((X * se.roll(X, -k, 0) ** 2).sum(), X))
+    derivative = se.lambdify([X, k], se.gradient((X * se.roll(X, -k, 0) ** 2).sum(), X))
     expected = np.roll(values, -shift, 0) ** 2 + 2 * values * np.roll(values, shift, 0)
-    np.testing.assert_array_equal(slope(values, shift), expected)
+    np.testing.assert_array_equal(derivative(values, shift), expected)
 
 
 def test_a_shift_that_does_not_fit_is_explained():

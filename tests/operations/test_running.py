@@ -58,7 +58,7 @@ CASES = {
 }
 
 
-def slopes(function, value, step=1e-5):
+def differences(function, value, step=1e-5):
     """Return finite differences of a function of an array, along its entries."""
     columns = []
     for place in np.ndindex(value.shape):
@@ -89,8 +89,8 @@ def test_values_and_derivatives(name, zeros):
         return (np.sin(b) * np.exp(b / 4)).sum()
 
     assert_close(found, function(np, value))
-    assert_close(gradient, slopes(scalar, value), 1e-6)
-    assert_close(hessian, slopes(se.lambdify([known], outputs[1]), value), 1e-6)
+    assert_close(gradient, differences(scalar, value), 1e-6)
+    assert_close(hessian, differences(se.lambdify([known], outputs[1]), value), 1e-6)
     again = eval(str(expr), {**vars(se), str(known): known, "n": n, "m": m, "p": p})
     assert se.equal(again, expr)
 
@@ -156,9 +156,9 @@ def test_jax_maps_and_differentiates_running_functions():
     """No branch that isn't chosen makes a derivative nan where weights vanish."""
     jax = jax64()
     f = se.sin(se.logcumsumexp(x)).sum()
-    slopes = se.lambdify([x], se.gradient(f, x))
+    derivatives = se.lambdify([x], se.gradient(f, x))
     rows = np.array([[0.0, 1, -2, 0.5], [-800, 0, 800, 1], [3, -700, 2, 1], [-1e5, 0, 1, 2]])
-    expected = [slopes(row) for row in rows]
+    expected = [derivatives(row) for row in rows]
     by_us = se.lambdify([x], se.gradient(f, x), "jax")
     np.testing.assert_allclose([by_us(row) for row in rows], expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(jax.vmap(by_us)(rows), expected, rtol=1e-9, atol=1e-12)
@@ -172,7 +172,7 @@ def test_log_of_running_sums_is_finite():
     z = se.TensorSymbol("z", 6)
     y = se.log(se.cumsum(se.exp(z)))
     weights = np.arange(6.0) - 2
-    value, slopes, curvature = se.lambdify(
+    value, derivatives, curvature = se.lambdify(
         [z], [y, se.diff(y, z), se.hessian(y @ se.Constant(weights), z)]
     )(data)
     shares = np.zeros((6, 6))
@@ -180,7 +180,7 @@ def test_log_of_running_sums_is_finite():
         powers = np.exp(data[: j + 1] - data[: j + 1].max())
         shares[j, : j + 1] = powers / powers.sum()
         assert np.isclose(value[j], np.log(powers.sum()) + data[: j + 1].max())
-    assert_close(slopes, shares)
+    assert_close(derivatives, shares)
     pairs = np.einsum("j,ji,jk->ik", weights, shares, shares)
     assert_close(curvature, np.diag(weights @ shares) - pairs)
 
@@ -218,14 +218,16 @@ def test_partial_likelihood(known):
     died, beta = se.TensorSymbol("died", m, **known), se.TensorSymbol("beta", n)
     scores = A @ beta
     f = snp.sum(died * (snp.log(snp.cumsum(snp.exp(scores))) - scores))
-    slopes, hessian = (
+    derivatives, hessian = (
         se.lambdify([A, died, beta], d) for d in (se.gradient(f, beta), se.hessian(f, beta))
     )
     for scale in (1, 400):
         data = scale * values[A], np.array([1.0, 0, 2, 1]), values[x] / scale
         step = 1e-5 / scale * np.eye(5)
         columns = [
-            (slopes(*data[:2], data[2] + d) - slopes(*data[:2], data[2] - d)) / d.max() / 2
+            (derivatives(*data[:2], data[2] + d) - derivatives(*data[:2], data[2] - d))
+            / d.max()
+            / 2
             for d in step
         ]
         assert_close(hessian(*data) / scale**2, np.stack(columns, 1) / scale**2, 1e-6)
@@ -236,10 +238,10 @@ def test_partial_likelihood(known):
 def test_joined_intervals():
     """The entry omitted by a running product is multiplied back, also where it is zero."""
     y = se.TensorSymbol("y", n)
-    slopes = [
+    derivatives = [
         x * se.gradient(f, x) for f in (se.cumprod(x) @ y, y @ se.interval_products(x)[1:, n])
     ]
-    found = se.lambdify([x, y], [se.simplify(slope) for slope in slopes])
+    found = se.lambdify([x, y], [se.simplify(derivative) for derivative in derivatives])
     assert "recurrence" not in found.source
     for zeros in range(3):
         data, weights = values[x].copy(), np.arange(5.0) - 1
@@ -255,22 +257,22 @@ def test_joined_intervals():
 
 def test_a_power_of_the_omitted_entry_joins_intervals():
     y = se.TensorSymbol("y", n)
-    slope = se.gradient(se.cumprod(x) @ y, x)
-    joined = se.simplify(x * slope)
-    assert se.simplify(x**2 * slope) == se.simplify(x * joined)
-    assert se.simplify(x**2 * se.sin(x) * slope) == se.simplify(x * se.sin(x) * joined)
+    derivative = se.gradient(se.cumprod(x) @ y, x)
+    joined = se.simplify(x * derivative)
+    assert se.simplify(x**2 * derivative) == se.simplify(x * joined)
+    assert se.simplify(x**2 * se.sin(x) * derivative) == se.simplify(x * se.sin(x) * joined)
     for factor in (1 / x, se.exp(x), se.sin(y)):
-        assert "recurrence" in se.lambdify([x, y], se.simplify(factor * slope)).source
+        assert "recurrence" in se.lambdify([x, y], se.simplify(factor * derivative)).source
 
 
 def test_positions_within_positions():
     """F diag(s) F of a flip F and reversed running sums: the entries are on one diagonal."""
     z = se.TensorSymbol("z", 5)
     y = snp.log(snp.triu(snp.ones((5, 5))) @ snp.exp(z))
-    slopes = se.gradient(snp.sum(snp.sin(y) * snp.exp(y / 4)), z)
-    curvature = se.jacobian(slopes, z, mode="forward", simplify=False)
-    slope, step, data = se.lambdify([z], slopes), 1e-6, values[x]
-    columns = [(slope(data + d) - slope(data - d)) / (2 * step) for d in step * np.eye(5)]
+    derivatives = se.gradient(snp.sum(snp.sin(y) * snp.exp(y / 4)), z)
+    curvature = se.jacobian(derivatives, z, mode="forward", simplify=False)
+    derivative, step, data = se.lambdify([z], derivatives), 1e-6, values[x]
+    columns = [(derivative(data + d) - derivative(data - d)) / (2 * step) for d in step * np.eye(5)]
     assert_close(se.lambdify([z], curvature)(data), np.stack(columns, 1), 1e-7)
 
 

@@ -70,13 +70,13 @@ def test_second_derivatives_of_convolutions(length):
         data = rng.standard_normal(6), rng.standard_normal(3)
         gradients = se.gradient(f, [a, v])
         blocks = se.lambdify([a, v], se.hessian(f, [a, v]))(*data)
-        slopes = se.lambdify([a, v], gradients)
+        derivatives = se.lambdify([a, v], gradients)
         for j, length in enumerate((6, 3)):
             for k in range(length):
                 ends = [[own.copy() for own in data] for _ in range(2)]
                 ends[0][j][k] += 1e-5
                 ends[1][j][k] -= 1e-5
-                up, down = slopes(*ends[0]), slopes(*ends[1])
+                up, down = derivatives(*ends[0]), derivatives(*ends[1])
                 for i in range(2):
                     assert_close(blocks[i][j][:, k], (up[i] - down[i]) / 2e-5, 1e-8)
 
@@ -320,8 +320,8 @@ def test_a_layer_of_symbolic_lengths_correlates():
             ends = [[value.copy() for value in data] for _ in range(2)]
             ends[0][place][entry] += 1e-6
             ends[1][place][entry] -= 1e-6
-            slope = (compute(*ends[0])[0] - compute(*ends[1])[0]) / 2e-6
-            np.testing.assert_allclose(gradient[entry], slope, rtol=1e-5, atol=1e-8)
+            derivative = (compute(*ends[0])[0] - compute(*ends[1])[0]) / 2e-6
+            np.testing.assert_allclose(gradient[entry], derivative, rtol=1e-5, atol=1e-8)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])

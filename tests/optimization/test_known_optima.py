@@ -50,7 +50,7 @@ class Case:
     name: str
     problem: se.Problem
     value: Callable[..., float]
-    slope: Callable[..., Sequence[Any]]
+    derivative: Callable[..., Sequence[Any]]
     start: Sequence[float]
     data: Mapping[Any, Any] = field(default_factory=dict)
     bounds: Sequence[Any] | None = None
@@ -138,7 +138,7 @@ def negative_binomial():
         found = special.gammaln(counts + own) - special.gammaln(own) + own * z[5]
         return -(found + counts * (a_ @ z[:5]) - (counts + own) * np.log(own + mu)).sum()
 
-    def slope(z):
+    def derivative(z):
         own, mu = np.exp(z[5]), np.exp(a_ @ z[:5])
         r = (counts + own) / (own + mu)
         last = special.digamma(counts + own) - special.digamma(own) + z[5] + 1 - np.log(own + mu)
@@ -149,7 +149,7 @@ def negative_binomial():
         "negative binomial",
         problem,
         lambda z: value(z) + (z[5] - 1) ** 2 / 2,
-        lambda z: slope(z) + np.append(np.zeros(5), z[5] - 1),
+        lambda z: derivative(z) + np.append(np.zeros(5), z[5] - 1),
         [*np.zeros(5), 1],
         {A: a_, b: counts},
     )
@@ -171,14 +171,16 @@ def gaussian_process():
         K, _ = matrices(z)
         return y @ np.linalg.solve(K, y) / 2 + np.linalg.slogdet(K)[1] / 2
 
-    def slope(z):
+    def derivative(z):
         K, own = matrices(z)
         v = np.linalg.solve(K, y)
         outer = np.linalg.inv(K) - np.outer(v, v)
         changes = own, own * squares * np.exp(-z[1]), np.exp(z[2]) * np.eye(12)
         return [(outer * change).sum() / 2 for change in changes]
 
-    return Case("gaussian process", se.Problem(f, z), value, slope, [0, 0, -2], {D: squares, b: y})
+    return Case(
+        "gaussian process", se.Problem(f, z), value, derivative, [0, 0, -2], {D: squares, b: y}
+    )
 
 
 def factorization(name, bounds, limits):
@@ -189,7 +191,7 @@ def factorization(name, bounds, limits):
         u, v = parts(z)
         return ((t_ - u @ v.T) ** 2).sum() + (z @ z) / 5
 
-    def slope(z):
+    def derivative(z):
         u, v = parts(z)
         r = 2 * (u @ v.T - t_)
         return np.concatenate([(r @ v).ravel(), (r.T @ u).ravel()]) + 2 * z / 5
@@ -206,7 +208,7 @@ def factorization(name, bounds, limits):
         name,
         problem,
         value,
-        slope,
+        derivative,
         start,
         {T: t_, k: 2},
         bounds,
@@ -223,11 +225,11 @@ def softmax_regression():
         scores = a_ @ z.reshape(5, 3)
         return special.logsumexp(scores, axis=1).sum() - (y * scores).sum() + z @ z / 2
 
-    def slope(z):
+    def derivative(z):
         return (a_.T @ (special.softmax(a_ @ z.reshape(5, 3), axis=1) - y)).ravel() + z
 
     data = {A: a_, Y: y}
-    return Case("softmax", se.Problem(f, W), value, slope, np.zeros(15), data, optimum=STORED)
+    return Case("softmax", se.Problem(f, W), value, derivative, np.zeros(15), data, optimum=STORED)
 
 
 WITHOUT = [
@@ -270,13 +272,13 @@ def obstacle():
     def value(z):
         return (np.diff(z, prepend=0, append=0) ** 2).sum()
 
-    def slope(z):
+    def derivative(z):
         return -2 * np.diff(np.diff(z, prepend=0, append=0))
 
     bounds = [(own, None) for own in height]
     problem = se.Problem(f, x, [x >= low])
     data = {low: height}
-    return Case("obstacle", problem, value, slope, np.ones(size), data, bounds, optimum=STORED)
+    return Case("obstacle", problem, value, derivative, np.ones(size), data, bounds, optimum=STORED)
 
 
 def elastic_net():
@@ -287,14 +289,16 @@ def elastic_net():
         z, own = z[:5] - z[5:], z.sum()
         return np.logaddexp(0, -labels * (a_ @ z)).sum() + own + z @ z / 4
 
-    def slope(z):
+    def derivative(z):
         z = z[:5] - z[5:]
         found = -a_.T @ (labels * special.expit(-labels * (a_ @ z))) + z / 2
         return np.append(1 + found, 1 - found)
 
     problem = se.Problem(f, [x, v], [x >= 0, v >= 0])
     data, box = {A: a_, b: labels}, [(0, None)] * 10
-    return Case("elastic net", problem, value, slope, ONES.repeat(2), data, box, optimum=STORED)
+    return Case(
+        "elastic net", problem, value, derivative, ONES.repeat(2), data, box, optimum=STORED
+    )
 
 
 def deconvolution():
@@ -306,11 +310,11 @@ def deconvolution():
     def value(z):
         return (rows @ z).sum() - counts @ np.log(rows @ z)
 
-    def slope(z):
+    def derivative(z):
         return rows.T @ (1 - counts / (rows @ z))
 
     data, box = {A: rows, b: counts}, [(0, None)] * 5
-    return Case("deconvolution", problem, value, slope, ONES, data, box, optimum=STORED)
+    return Case("deconvolution", problem, value, derivative, ONES, data, box, optimum=STORED)
 
 
 def machine_without_offset():
@@ -322,11 +326,11 @@ def machine_without_offset():
     def value(z):
         return z @ gram @ z / 2 - z.sum()
 
-    def slope(z):
+    def derivative(z):
         return gram @ z - 1
 
     data, box = {A: a_, b: labels, t: 0.8}, [(0, 0.8)] * 12
-    return Case("machine", problem, value, slope, np.full(12, 0.4), data, box, optimum=STORED)
+    return Case("machine", problem, value, derivative, np.full(12, 0.4), data, box, optimum=STORED)
 
 
 y2, y3, y4, y5, y7 = (p[length] for length in (2, 3, 4, 5, 7))
@@ -404,14 +408,14 @@ def chemical_equilibrium():
     f = (x * (c + se.log(x / x.sum()))).sum()
     problem = se.Problem(f, x, [sp.Eq(A @ x, b), x >= 1e-6])
 
-    def slope(z):
+    def derivative(z):
         return costs + np.log(z / z.sum())
 
     return Case(
         "112",
         problem,
-        lambda z: z @ slope(z),
-        slope,
+        lambda z: z @ derivative(z),
+        derivative,
         np.full(10, 0.1),
         {c: costs, A: rows, b: [2, 1, 1]},
         [(1e-6, None)] * 10,
@@ -429,13 +433,13 @@ def experiments():
     def value(z):
         return -np.linalg.slogdet(a_.T @ (z[:, None] * a_))[1]
 
-    def slope(z):
+    def derivative(z):
         return -(a_ @ np.linalg.inv(a_.T @ (z[:, None] * a_)) * a_).sum(axis=1)
 
     limits = [linear("eq", np.ones(12), 1)]
     start, box = np.full(12, 1 / 12), [(0, 1)] * 12
     data = {A: a_}
-    return Case("experiments", problem, value, slope, start, data, box, limits, optimum=STORED)
+    return Case("experiments", problem, value, derivative, start, data, box, limits, optimum=STORED)
 
 
 def quantile_regression():
@@ -471,7 +475,7 @@ def turnover():
         own = first + turn @ z
         return own @ s_ @ own - c_ @ own + z.sum() / 20
 
-    def slope(z):
+    def derivative(z):
         own = first + turn @ z
         return turn.T @ (2 * s_ @ own - c_) + 1 / 20
 
@@ -479,7 +483,7 @@ def turnover():
         "turnover",
         se.Problem(f, [buy, sell], limits, maximize=True),
         value,
-        slope,
+        derivative,
         np.full(10, 0.1),
         {c: c_, S: s_, held: first},
         [(0, None)] * 10,
@@ -621,7 +625,7 @@ def thomson():
         z = z.reshape(5, 3)
         return (1 / np.linalg.norm(z[first] - z[second], axis=1)).sum()
 
-    def slope(z):
+    def derivative(z):
         z, found = z.reshape(5, 3), np.zeros((5, 3))
         between = z[first] - z[second]
         pull = between / np.linalg.norm(between, axis=1)[:, None] ** 3
@@ -637,7 +641,7 @@ def thomson():
     limits = [("eq", lambda z: (z.reshape(5, 3) ** 2).sum(axis=1) - 1, rows)]
     start = np.random.default_rng(1).standard_normal(15)
     problem = se.Problem(f, X, [sp.Eq((X**2).sum(axis=1), se.Ones(5))])
-    return Case("Thomson", problem, value, slope, start, limits=limits, optimum=6.474691494688)
+    return Case("Thomson", problem, value, derivative, start, limits=limits, optimum=6.474691494688)
 
 
 def ellipse():
@@ -905,7 +909,7 @@ def by_hand(case, method):
     return scipy.optimize.minimize(
         case.value,
         case.start,
-        jac=lambda z: np.asarray(case.slope(z), float),
+        jac=lambda z: np.asarray(case.derivative(z), float),
         bounds=case.bounds,
         constraints=limits or (),
         method=method,
@@ -929,8 +933,8 @@ def test_optimum(case, method):
     for kind, value, _ in case.limits:
         gaps = np.asarray(value(vector))
         assert np.all(np.abs(gaps) < 1e-7 if kind == "eq" else gaps > -1e-7)
-    slopes = case.problem.scipy(case.data, start)["jac"](vector)
-    np.testing.assert_allclose(slopes, case.slope(vector), rtol=1e-8, atol=1e-8)
+    derivatives = case.problem.scipy(case.data, start)["jac"](vector)
+    np.testing.assert_allclose(derivatives, case.derivative(vector), rtol=1e-8, atol=1e-8)
     theirs = by_hand(case, method)
     assert found <= theirs.fun + 1e-6 * (1 + abs(theirs.fun))
     if case.optimum is not None:

@@ -62,12 +62,12 @@ def test_derivatives_are_those_by_blocks_and_by_the_vector(name, lengths):
     args = [T, *VARIABLES]
     packed = se.pack(VARIABLES)
     sizes = [np.size(own) for own in values[1:]]
-    slope, matrix = packed.gradient(f), packed.hessian(f)
-    found = se.lambdify(args, [slope, matrix])(*values)
+    derivative, matrix = packed.gradient(f), packed.hessian(f)
+    found = se.lambdify(args, [derivative, matrix])(*values)
     blocks = se.lambdify(args, se.hessian(f, VARIABLES))(*values)
-    slopes = se.lambdify(args, se.gradient(f, VARIABLES))(*values)
+    derivatives = se.lambdify(args, se.gradient(f, VARIABLES))(*values)
     expected = by_hand(blocks, sizes, sizes)
-    np.testing.assert_allclose(found[0], np.concatenate([np.ravel(own) for own in slopes]))
+    np.testing.assert_allclose(found[0], np.concatenate([np.ravel(own) for own in derivatives]))
     np.testing.assert_allclose(found[1], expected, atol=1e-12)
     np.testing.assert_allclose(found[1], found[1].T, rtol=1e-12, atol=1e-12)
     dense, sparse = [
@@ -79,7 +79,7 @@ def test_derivatives_are_those_by_blocks_and_by_the_vector(name, lengths):
     # The same function of the vector, by finite differences.
     z = packed.pack(dict(zip(VARIABLES, values[1:], strict=True)))
     known = {m: lengths[0], n: lengths[1], k: lengths[2]}
-    outputs = [packed.substitute(own) for own in (slope, matrix)]
+    outputs = [packed.substitute(own) for own in (derivative, matrix)]
     outputs.append(se.hessian(packed.substitute(f), packed.vector))
     by_vector = se.lambdify([T, packed.vector, n, k], outputs)
     step = 1e-6

@@ -84,10 +84,10 @@ def softmax_regression():
     f = (se.logsumexp(A @ W, axis=1) - (Y * (A @ W)).sum(axis=1)).sum() + (W**2).sum() / 2
     y = np.eye(3)[rng.integers(0, 3, ROWS)]
 
-    def slope(w):
+    def derivative(w):
         return (a_.T @ (softmax(a_ @ w.reshape(4, 3), axis=1) - y)).ravel() + w
 
-    best = scipy.optimize.root(slope, np.zeros(12), tol=1e-13).x.reshape(4, 3)
+    best = scipy.optimize.root(derivative, np.zeros(12), tol=1e-13).x.reshape(4, 3)
     return se.Problem(f, W), {A: a_, "Y": y}, None, {W: best}
 
 
@@ -346,10 +346,10 @@ def poisson_regression():
     counts = rng.poisson(3, ROWS).astype(float)
     f = (se.exp(A @ x) - b * (A @ x)).sum()
 
-    def slope(w):
+    def derivative(w):
         return a_.T @ (np.exp(a_ @ w) - counts)
 
-    best = scipy.optimize.root(slope, ZERO, tol=1e-13).x
+    best = scipy.optimize.root(derivative, ZERO, tol=1e-13).x
     return se.Problem(f, x), {A: a_, b: counts}, None, {x: best}
 
 
@@ -594,11 +594,11 @@ def test_zeros_are_exact_where_the_start_is_a_pole():
     rows, counts = np.abs(a_), np.abs(b_) + np.array([5, 0, 0, 0, 0, 0, 0, 0, 0])
     p = se.Problem((A @ x - b * se.log(A @ x)).sum(), x, [x >= 0])
     result = p.solve({A: rows, b: counts})
-    slope = rows.T @ (1 - counts / (rows @ result[x]))
+    derivative = rows.T @ (1 - counts / (rows @ result[x]))
     assert result.success
     assert np.any(result[x] == 0)
-    assert_close(np.minimum(slope, result[x]), ZERO, 1e-7)
-    assert_close(result.multipliers[x >= 0], np.maximum(slope, 0), 1e-6)
+    assert_close(np.minimum(derivative, result[x]), ZERO, 1e-7)
+    assert_close(result.multipliers[x >= 0], np.maximum(derivative, 0), 1e-6)
 
 
 def test_many_constraints_by_products():
@@ -749,8 +749,8 @@ def test_formulas():
     assert [str(symbol) for symbol in p._multipliers] == ["lambda_1", "lambda_2", "mu_1"]
     expected = p.objective + first @ (A @ x - b) - second @ x + third * (x.sum() - 1)
     assert se.equal(p.lagrangian, expected)
-    (slope,) = p.kkt.stationarity
-    assert se.equal(slope.lhs, 2 * A.T @ (A @ x - b) + A.T @ first - second + third)
+    (derivative,) = p.kkt.stationarity
+    assert se.equal(derivative.lhs, 2 * A.T @ (A @ x - b) + A.T @ first - second + third)
     assert p.to_latex().splitlines()[1:-1] == [
         r"\min_{x} \quad & \left(A x - b\right)^{\top} \left(A x - b\right) \\",
         r"\text{s.t.} \quad & A x \leq b \\",
@@ -783,8 +783,8 @@ def test_scipy_arguments():
     arguments = p.scipy({S: s_, c: c_}, {x: ZERO + 0.25})
     assert list(arguments) == ["fun", "x0", "jac", "hess", "bounds", "constraints"]
     point, own = np.array([0.1, 0.3, 0.2, 0.4]), np.eye(4) * 1e-6
-    slope = [(arguments["fun"](point + h) - arguments["fun"](point - h)) / 2e-6 for h in own]
-    assert_close(arguments["jac"](point), np.array(slope), 1e-6)
+    derivative = [(arguments["fun"](point + h) - arguments["fun"](point - h)) / 2e-6 for h in own]
+    assert_close(arguments["jac"](point), np.array(derivative), 1e-6)
     curve = [(arguments["jac"](point + h) - arguments["jac"](point - h)) / 2e-6 for h in own]
     assert_close(arguments["hess"](point), np.array(curve), 1e-6)
     found = scipy.optimize.minimize(

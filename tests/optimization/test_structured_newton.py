@@ -230,8 +230,8 @@ def test_newton_within_bounds(length, residuals, always_sparse):
     own = found[x]
     steps = np.diff(own, prepend=own[0], append=own[-1])
     rest = 2 * (np.exp(own / 9) - 1) * np.exp(own / 9) / 9 if residuals else np.sinh(own)
-    slopes = 18 * (steps[:-1] - steps[1:]) + rest
-    np.testing.assert_allclose(np.clip(own - slopes, lower, upper), own, atol=1e-7)
+    derivatives = 18 * (steps[:-1] - steps[1:]) + rest
+    np.testing.assert_allclose(np.clip(own - derivatives, lower, upper), own, atol=1e-7)
 
 
 def test_positions_are_whole_numbers():

@@ -192,9 +192,9 @@ def test_brackets(e, text):
 def test_a_matrix_may_be_called_like_sympys_singletons():
     """``S`` is a covariance; ``S(1)/2`` in a text would call the matrix."""
     cov = se.TensorSymbol("S", (n, n))
-    slope = se.gradient(snp.maximum(cov, A).sum(), cov)
-    back = eval(str(slope), {**TYPED, "S": cov})
+    derivative = se.gradient(snp.maximum(cov, A).sum(), cov)
+    back = eval(str(derivative), {**TYPED, "S": cov})
     data = {**DATA, cov: DATA[A] - 0.5}
-    values = [se.lambdify(list(data), e)(*data.values()) for e in (slope, back)]
+    values = [se.lambdify(list(data), e)(*data.values()) for e in (derivative, back)]
     np.testing.assert_array_equal(*values)
     assert values[0].shape == (3, 3)

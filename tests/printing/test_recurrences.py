@@ -105,14 +105,14 @@ def test_the_index_of_a_loop_is_no_name_of_a_tensor():
 def test_common_parts_of_a_step_have_names():
     step = symbols("d")
 
-    def slope(c):
+    def derivative(c):
         return se.tanh(W @ c)
 
     def runge_kutta(c, x):
-        first = slope(c)
-        second = slope(c + step / 2 * first)
-        third = slope(c + step / 2 * second)
-        return c + step / 6 * (first + 2 * second + 2 * third + slope(c + step * third)), None
+        first = derivative(c)
+        second = derivative(c + step / 2 * first)
+        third = derivative(c + step / 2 * second)
+        return c + step / 6 * (first + 2 * second + 2 * third + derivative(c + step * third)), None
 
     last, _ = se.scan(runge_kutta, h, X)
     text = se.latex(last)

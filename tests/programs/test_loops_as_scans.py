@@ -270,9 +270,9 @@ def test_derivatives(name):
             y[k] = y[k] + h * d
         return function(*y)
 
-    slope = (flat(moved(1e-5)) - flat(moved(-1e-5))) / 2e-5
+    derivative = (flat(moved(1e-5)) - flat(moved(-1e-5))) / 2e-5
     tangent = pushed(*x, *dx)
-    assert_close(flat(tangent), slope, 1e-7, label="jvp")
+    assert_close(flat(tangent), derivative, 1e-7, label="jvp")
     values = function(*x)
     values = values if isinstance(values, tuple) else (values,)
     bars = [np.cos(np.arange(float(np.size(v))).reshape(np.shape(v))) for v in values]

@@ -35,7 +35,7 @@ def flat(value):
     return np.ravel(np.asarray(value, float))
 
 
-def slope(function, x, dx, h=1e-5):
+def derivative(function, x, dx, h=1e-5):
     """Return the central difference of a function in a direction."""
     above, below = (
         flat(function(*[a + s * b for a, b in zip(x, dx, strict=True)])) for s in (h, -h)
@@ -51,7 +51,7 @@ def check(f, function, oracle):
     texts = {kind: se.codegen(f, kind=kind) for kind in ("function", "jvp", "vjp")}
     assert_close(flat(run(texts["function"], f.name)(*x)), flat(value), label="value")
     pushed = run(texts["jvp"], f"{f.name}_jvp")(*x, *dx)
-    assert_close(flat(pushed), slope(function, x, dx), 1e-7, label="jvp")
+    assert_close(flat(pushed), derivative(function, x, dx), 1e-7, label="jvp")
     leaves = value if isinstance(value, tuple) else (value,)
     bars = [np.cos(np.arange(np.size(v)).reshape(np.shape(v)) + 0.3) for v in leaves]
     bars = [bar if bar.shape else float(bar) for bar in bars]
@@ -68,7 +68,9 @@ def check(f, function, oracle):
     assert_close(flat(run(se.codegen(g), g.name)(*x, *bars)), pulled, label="read again")
     still = [0 * np.asarray(bar) if np.ndim(bar) else 0.0 for bar in bars]
     second = run(se.codegen(g, kind="jvp"), f"{g.name}_jvp")(*x, *bars, *dx, *still)
-    assert_close(flat(second), slope(pullback, [*x, *bars], [*dx, *still]), 1e-6, label="second")
+    assert_close(
+        flat(second), derivative(pullback, [*x, *bars], [*dx, *still]), 1e-6, label="second"
+    )
 
 
 def _tuple(value):

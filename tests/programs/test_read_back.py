@@ -45,10 +45,10 @@ def test_derivatives_of_parsed_programs(name):
     x = VALUES[argument]
     d, y = np.cos(5 * x), se.lambdify(read.args, read.outputs)(x)
     np.testing.assert_allclose(se.lambdify(again.args, again.outputs)(x), y)
-    slope = se.lambdify(forward.args, forward.outputs)(x, d)
+    derivative = se.lambdify(forward.args, forward.outputs)(x, d)
     weights = np.cos(np.arange(float(np.size(y)))).reshape(np.shape(y))
     cotangent = se.lambdify(backward.args, backward.outputs)(x, weights)
-    np.testing.assert_allclose((slope * weights).sum(), (cotangent * d).sum())
+    np.testing.assert_allclose((derivative * weights).sum(), (cotangent * d).sum())
     # The second derivative by way of the text of the first.
     (X,) = read.args
     inner = (read.outputs * weights).sum() if np.ndim(y) else read.outputs * weights
@@ -111,7 +111,7 @@ GENERATED = {
     "windows": ("windows(", [z], se.windows(z, 3)),
     "windows with steps": ("windows(", [z], se.windows(z, 3, stride=2, dilation=2).max(axis=1)),
     "windows on one axis": ("windows(", [Y], se.windows(Y, 2, axis=0).max(axis=-1)),
-    "slope of windows": (
+    "derivative of windows": (
         "windows(",
         [z],
         se.gradient((se.windows(z, 3).max(axis=1) ** 2).sum(), z),
@@ -159,12 +159,12 @@ def test_supporting_functions_and_arrays_written_over(name):
 def test_random_gradients(made):
     first = made.tensors[0]
     total = made.result.sum() if getattr(made.result, "shape", ()) else made.result
-    slope = se.diff(total, first)
-    read = se.parse_python(se.codegen(made.tensors, slope))
+    derivative = se.diff(total, first)
+    read = se.parse_python(se.codegen(made.tensors, derivative))
     values = made.arrays()
     np.testing.assert_allclose(
         se.lambdify(read.args, read.outputs)(*values),
-        se.lambdify(made.tensors, slope)(*values),
+        se.lambdify(made.tensors, derivative)(*values),
         rtol=1e-7,
         atol=1e-9,
     )

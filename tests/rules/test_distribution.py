@@ -22,8 +22,10 @@ def test_a_sum_with_more_axes_than_anything_in_it_is_multiplied_out():
     hessian = se.hessian(f, first)
     assert max(map(order_of, postorder([hessian]))) == 2
     values = np.array([0.5, -1.0, 2.0]), np.arange(9.0).reshape(3, 3) % 4
-    slope, found = se.lambdify([first, move], [se.gradient(f, first), hessian])(*values)
-    np.testing.assert_allclose(found, np.diag(slope) - np.outer(slope, slope), atol=1e-12)
+    derivative, found = se.lambdify([first, move], [se.gradient(f, first), hessian])(*values)
+    np.testing.assert_allclose(
+        found, np.diag(derivative) - np.outer(derivative, derivative), atol=1e-12
+    )
     assert se.check_derivative(se.gradient(f, first), first) < 1e-6
 
 

@@ -192,7 +192,7 @@ def test_derivatives_of_long_products_are_right(kind, count):
         [*variables, *tangents],
         [f, se.jvp(f, variables, tangents), se.gradient(f, variables)],
     )
-    value, slope, gradient = function(*values, *steps)
+    value, derivative, gradient = function(*values, *steps)
 
     def moved(step):
         shifted = [v + step * d for v, d in zip(values, steps, strict=True)]
@@ -200,8 +200,8 @@ def test_derivatives_of_long_products_are_right(kind, count):
 
     expected = (moved(1e-5) - moved(-1e-5)) / 2e-5
     by_gradient = sum((g * d).sum() for g, d in zip(gradient, steps, strict=True))
-    assert slope == pytest.approx(expected, rel=1e-4)
-    assert by_gradient == pytest.approx(slope, rel=1e-9)
+    assert derivative == pytest.approx(expected, rel=1e-4)
+    assert by_gradient == pytest.approx(derivative, rel=1e-9)
     assert np.isfinite(value)
 
 

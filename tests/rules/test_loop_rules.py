@@ -118,8 +118,8 @@ def test_extrema_in_code(function, reverse):
             for one, other in zip(f(*given, 0.7), expected, strict=True):
                 assert_close(one, np.asarray(other))
             total = plain[0] + plain[1].sum() if xs is Y else plain[0].sum()
-            slope = se.gradient(total, own[0 if xs is X else 1])
-            assert_close(g(*given, 0.7), se.lambdify([*own, s], slope)(*given, 0.7))
+            derivative = se.gradient(total, own[0 if xs is X else 1])
+            assert_close(g(*given, 0.7), se.lambdify([*own, s], derivative)(*given, 0.7))
 
 
 def test_equal_knows_extrema():

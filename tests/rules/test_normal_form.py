@@ -444,9 +444,9 @@ def test_derivatives_of_textbooks_have_no_terms_that_cancel():
     density = -(x - mu) @ S.inv() @ (x - mu) / 2 - se.logdet(S) / 2
     residual = S.inv() @ (x - mu)
     assert se.gradient(density, mu) is residual
-    slope = se.einsum("i,j->ij", residual, residual) / 2 - S.inv() / 2
-    assert str(se.gradient(density, S)) == str(slope)
-    assert se.equal(se.gradient(density, S), slope) is True
+    derivative = se.einsum("i,j->ij", residual, residual) / 2 - S.inv() / 2
+    assert str(se.gradient(density, S)) == str(derivative)
+    assert se.equal(se.gradient(density, S), derivative) is True
     # Without symmetry both terms stay, in the same residual.
     terms = str(se.gradient(density.subs(S, A), mu)).split(" + ")
     assert set(terms) == {"inv(A) @ (x - mu)/2", "inv(A).T @ (x - mu)/2"}
@@ -471,20 +471,20 @@ def test_derivatives_of_a_density_are_multiples_of_it():
     density = exp(-(residual @ S.inv() @ residual) / 2) / scale
     left, right = S.inv() @ residual, S.inv().T @ residual
     assert str(se.gradient(density, mu)) == str(se.simplify(density * (left + right) / 2))
-    slope = se.gradient(density, S)
-    assert str(slope) == str(se.simplify(density * (se.outer(right, left) - S.inv().T) / 2))
-    assert "adj" not in str(slope)
+    derivative = se.gradient(density, S)
+    assert str(derivative) == str(se.simplify(density * (se.outer(right, left) - S.inv().T) / 2))
+    assert "adj" not in str(derivative)
     assert se.check_derivative(density.subs({S: A @ A.T + se.Delta(n)}), mu) < 1e-6
 
 
 def test_the_gradient_of_a_normalised_layer_is_that_of_the_literature():
     centred = x - x.mean()
     deviation = sympy.sqrt((centred**2).mean() + 1)
-    slope = se.gradient((y * centred / deviation).sum(), x)
+    derivative = se.gradient((y * centred / deviation).sum(), x)
     normalised = centred / deviation
     textbook = (y - y.mean() - normalised * (y * normalised).mean()) / deviation
-    assert se.equal(slope, textbook) is True
-    assert str(slope) == str(textbook)
+    assert se.equal(derivative, textbook) is True
+    assert str(derivative) == str(textbook)
 
 
 def test_kalman_formulas_know_their_symmetry():
@@ -496,8 +496,8 @@ def test_kalman_formulas_know_their_symmetry():
     innovation = H @ P @ H.T + R
     gain = P @ H.T @ innovation.inv()
     v = se.TensorSymbol("v", (m,))
-    slope = se.gradient(v @ innovation.inv() @ v, v)
-    assert slope is se.simplify(2 * (innovation.inv() @ v))
+    derivative = se.gradient(v @ innovation.inv() @ v, v)
+    assert derivative is se.simplify(2 * (innovation.inv() @ v))
     assert se.equal((H @ P @ H.T).T, H @ P @ H.T) is True
     assert se.equal(gain.T, innovation.inv() @ H @ P) is True
     covariance = (se.Delta(n) - gain @ H) @ P
@@ -507,8 +507,8 @@ def test_kalman_formulas_know_their_symmetry():
 def test_polynomials_stay_right_at_singular_matrices():
     q, V = se.TensorSymbol("q", n), np.array([1.0, 2.0, 3.0])
     for expr in (se.det(se.outer(q, q)), se.adj(se.outer(q, q)).sum()):
-        slope = se.simplify(se.diff(expr, q))
-        np.testing.assert_allclose(se.lambdify([q], slope)(V), 0, atol=1e-12)
+        derivative = se.simplify(se.diff(expr, q))
+        np.testing.assert_allclose(se.lambdify([q], derivative)(V), 0, atol=1e-12)
     assert se.simplify(se.adj(A)) is se.adj(A)
     cofactors = se.lambdify([A], se.simplify(se.diff(se.det(A), A)))
     np.testing.assert_allclose(

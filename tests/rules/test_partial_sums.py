@@ -46,11 +46,11 @@ def test_gradient_of_steps():
         return sum(((s - values[2]) ** 2).sum() for s in states(start, values[1], 6, np.tanh)[1:])
 
     total = sum(((state - goal) ** 2).sum() for state in states(x, W, 6, se.tanh)[1:])
-    value, slope = se.lambdify([x, W, goal], [total, se.gradient(total, x)])(*values)
+    value, derivative = se.lambdify([x, W, goal], [total, se.gradient(total, x)])(*values)
     assert value == pytest.approx(loss(values[0]), rel=1e-12)
     step = 1e-30j
     steps = [loss(values[0] + step * unit).imag / step.imag for unit in np.eye(3)]
-    np.testing.assert_allclose(slope, steps, rtol=1e-11)
+    np.testing.assert_allclose(derivative, steps, rtol=1e-11)
 
 
 @pytest.mark.parametrize(

@@ -78,11 +78,11 @@ def test_a_rule_without_its_features_is_not_tried(before, monkeypatch):
 
 def test_a_second_run_tries_nothing(tried):
     f, (_, _, w) = logistic("_twice")
-    slope = se.gradient(f, w, simplify=False)
-    first = se.simplify(slope)
+    derivative = se.gradient(f, w, simplify=False)
+    first = se.simplify(derivative)
     assert tried
     del tried[:]
-    assert se.simplify(slope) is first
+    assert se.simplify(derivative) is first
     assert se.simplify(first) is first
     assert not [node for _, node in tried if hasattr(node, "operands")]
 
@@ -115,9 +115,9 @@ def test_number_is_taken_out_of_a_product_that_is_shared():
     mu, tau = symbols("mu tau")
     sigma = se.TensorSymbol("sigma", 4, positive=True)
     density = -(((y - mu - tau * eta) / sigma) ** 2).sum() / 2
-    for slope in se.gradient(density, [mu, tau, eta]):
-        assert "2*" not in str(slope)
-        assert str(slope).count("sigma**(-2)*(y - tau*eta - mu*Ones(4))") == 1
+    for derivative in se.gradient(density, [mu, tau, eta]):
+        assert "2*" not in str(derivative)
+        assert str(derivative).count("sigma**(-2)*(y - tau*eta - mu*Ones(4))") == 1
 
 
 def test_memories_of_nodes_keep_no_node_alive():
@@ -133,7 +133,7 @@ def test_memories_of_nodes_keep_no_node_alive():
 
 def test_threads_get_the_same_form():
     f, (_, _, w) = logistic("_threads")
-    slope = se.gradient(f, w, simplify=False)
+    derivative = se.gradient(f, w, simplify=False)
     with ThreadPoolExecutor(8) as pool:
-        forms = list(pool.map(lambda _: se.simplify(slope), range(16)))
+        forms = list(pool.map(lambda _: se.simplify(derivative), range(16)))
     assert len(set(forms)) == 1

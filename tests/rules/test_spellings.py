@@ -187,8 +187,8 @@ def test_optimizers():
 def test_products_with_derivatives_take_lists():
     f = x @ X @ x
     directions = v, Y
-    slope = se.gradient(f, [x, X])
-    expected = se.einsum("i,i->", slope[0], v) + se.einsum("ij,ij->", slope[1], Y)
+    derivative = se.gradient(f, [x, X])
+    expected = se.einsum("i,i->", derivative[0], v) + se.einsum("ij,ij->", derivative[1], Y)
     assert se.equal(se.jvp(f, [x, X], directions), expected)
     assert se.jvp([f, X @ x], x, v) == [se.jvp(f, x, v), se.jvp(X @ x, x, v)]
     blocks = se.hessian(f, [x, X])

@@ -586,9 +586,9 @@ def test_one_more_with_a_decimal_point():
 def test_of_a_tensor_scalar():
     loss = log(1 - se.sigmoid(z @ w))
     f = se.lambdify([z, w], [loss, se.gradient(loss, z)])
-    value, slope = f(np.full(3, 40.0), np.ones(3))
+    value, derivative = f(np.full(3, 40.0), np.ones(3))
     assert value == -120
-    assert_close(slope, -np.ones(3))
+    assert_close(derivative, -np.ones(3))
 
 
 def test_as_it_is_written():
@@ -703,9 +703,9 @@ def test_weights_that_are_zero_where_the_exponential_is_largest(risk, simplify):
 
 def test_derivatives_by_weights_that_are_zero():
     """Σ_j R_ij exp(e_j) has a derivative by R_ij = 0 too."""
-    slope = se.lambdify([R_, e_], se.gradient(se.log(R_ @ se.exp(e_)).sum(), R_))
+    derivative = se.lambdify([R_, e_], se.gradient(se.log(R_ @ se.exp(e_)).sum(), R_))
     E = np.exp([1.0, 2.0, 3.0])
-    np.testing.assert_allclose(slope(RISK, np.log(E)), E / (RISK @ E)[:, None], rtol=1e-12)
+    np.testing.assert_allclose(derivative(RISK, np.log(E)), E / (RISK @ E)[:, None], rtol=1e-12)
 
 
 @pytest.mark.parametrize("known", [{"positive": True}, {}])

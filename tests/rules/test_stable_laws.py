@@ -205,8 +205,8 @@ def test_value_and_two_derivatives(name):
     f, function = CASES[name]
     expected = np.array([exact(function, point) for point in POINTS])
     tensor, scalar = of_tensor(f(t)), f(t)
-    slope = se.gradient(tensor.sum(), z)
-    rows = se.lambdify([z, al, be], [tensor, slope, se.gradient(slope.sum(), z)])
+    derivative = se.gradient(tensor.sum(), z)
+    rows = se.lambdify([z, al, be], [tensor, derivative, se.gradient(derivative.sum(), z)])
     found = {"tensor": np.array(rows(np.array(POINTS), AL, BE)).T}
     one = se.lambdify([t, al, be], [scalar, se.diff(scalar, t), se.diff(scalar, t, 2)])
     found["scalar"] = np.array([one(point, AL, BE) for point in POINTS])
@@ -227,8 +227,8 @@ def test_complementary_log_log(kind, failures):
     points = np.array([-800.0, -40.0, -1.0, 3.0, 700.0 if failures else 800.0])
     if kind == "tensor":
         tensor = of_tensor(f)
-        slope = se.gradient(tensor.sum(), z)
-        rows = se.lambdify(z, [tensor, slope, se.gradient(slope.sum(), z)])(points)
+        derivative = se.gradient(tensor.sum(), z)
+        rows = se.lambdify(z, [tensor, derivative, se.gradient(derivative.sum(), z)])(points)
     else:
         one = se.lambdify(t, [f, se.diff(f, t), se.diff(f, t, 2)])
         rows = np.transpose([one(point) for point in points])
@@ -271,8 +271,8 @@ def test_hazard_rates(name, kind):
     points = np.array([-5.0, 0.0, 3.0, 8.5, 40.0])
     if kind == "tensor":
         tensor = of_tensor(f)
-        slope = se.gradient(tensor.sum(), z)
-        rows = se.lambdify(z, [tensor, slope, se.gradient(slope.sum(), z)])(points)
+        derivative = se.gradient(tensor.sum(), z)
+        rows = se.lambdify(z, [tensor, derivative, se.gradient(derivative.sum(), z)])(points)
     else:
         one = se.lambdify(t, [f, se.diff(f, t), se.diff(f, t, 2)])
         rows = np.transpose([one(point) for point in points])
@@ -392,8 +392,8 @@ def test_slopes_of_entropies_at_zero():
         se.gradient(entries, P): -at / beside,
         se.hessian(entries, P): np.diag(at / beside**2),
     }
-    for slope, expected in known.items():
-        np.testing.assert_allclose(se.lambdify([Y, P], slope)(at, beside), expected)
+    for derivative, expected in known.items():
+        np.testing.assert_allclose(se.lambdify([Y, P], derivative)(at, beside), expected)
 
 
 def student(v, loggamma, log, log1p):

@@ -164,8 +164,8 @@ def test_series_and_limits_of_functions(f):
     assert series.getO() == sympy.O(t**3)
     for power in range(3):
         found = sympy.diff(series.removeO(), t, power)
-        slope = sympy.diff(f, t, power) if power else f
-        assert_close(value(found, t=0), value(slope, t=0), 1e-8)
+        derivative = sympy.diff(f, t, power) if power else f
+        assert_close(value(found, t=0), value(derivative, t=0), 1e-8)
     for point in (0, 1):
         assert_close(value(sympy.limit(f, t, point)), value(f, t=point), 1e-8)
     try:
@@ -183,10 +183,10 @@ def test_series_of_functions_of_them():
         (1 / (x @ (y + t * x)), 3),
     ):
         series = sympy.series(f, t, 0, order).removeO()
-        slope = 0
+        derivative = 0
         for power in range(order):
-            slope = sympy.diff(f, t, power) if power else f
-            assert_close(value(sympy.diff(series, t, power), t=0), value(slope, t=0), 1e-8)
+            derivative = sympy.diff(f, t, power) if power else f
+            assert_close(value(sympy.diff(series, t, power), t=0), value(derivative, t=0), 1e-8)
     assert sympy.limit((line - x @ y) / t, t, 0) == -(x @ x)
     assert sympy.limit(sin(t) * (x @ (y + t * x)) / t, t, 0) == x @ y
 

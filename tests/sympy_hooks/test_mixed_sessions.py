@@ -230,9 +230,9 @@ def _kkt_system_by_linsolve():
 @session
 def _secular_equation():
     nearest = se.inv(se.Delta(n) + t * S) @ y
-    slope = diff(nearest @ S @ nearest, t)
+    derivative = diff(nearest @ S @ nearest, t)
     step = np.linalg.inv(np.eye(3) + 0.4 * NS)
-    close(slope, -2 * NY @ step @ NS @ step @ NS @ step @ NY)
+    close(derivative, -2 * NY @ step @ NS @ step @ NS @ step @ NY)
 
 
 @session
@@ -273,8 +273,8 @@ def _multiplier_of_a_box():
 @session
 def _equation_typeset_for_a_report():
     lagrangian = x @ S @ x / 2 - lam * (b @ x)
-    slope = Derivative(lagrangian, x)
-    assert sp.latex(Eq(slope, slope.doit())) == (
+    derivative = Derivative(lagrangian, x)
+    assert sp.latex(Eq(derivative, derivative.doit())) == (
         r"\frac{\partial}{\partial x} \left(- \lambda b^{\top} x + \frac{x^{\top} S x}{2}\right) "
         r"= S x - \lambda b"
     )
@@ -360,8 +360,8 @@ def _gaussian_evidence():
 
 @session
 def _delta_method():
-    slope = se.gradient(sp.log(x @ x), x)
-    close(slope @ S @ slope, 4 * NX @ NS @ NX / (NX @ NX) ** 2)
+    derivative = se.gradient(sp.log(x @ x), x)
+    close(derivative @ S @ derivative, 4 * NX @ NS @ NX / (NX @ NX) ** 2)
 
 
 @session
@@ -449,9 +449,9 @@ def _composite_systems():
 @session
 def _first_order_perturbation():
     energies = se.eigvalsh(S + t * se.diag(x))
-    slopes = value(diff(energies, t), t=0.0)
+    derivatives = value(diff(energies, t), t=0.0)
     _, vectors = np.linalg.eigh(NS)
-    close(slopes, np.einsum("ik,i,ik->k", vectors, NX, vectors))
+    close(derivatives, np.einsum("ik,i,ik->k", vectors, NX, vectors))
 
 
 @session
@@ -609,8 +609,8 @@ def _geodesic_on_a_plane():
 @session
 def _mean_curvature_of_a_graph():
     height = u**2 + s**2
-    slope = se.stack([height.diff(u), height.diff(s)])
-    area = sqrt(1 + slope @ slope)
+    derivative = se.stack([height.diff(u), height.diff(s)])
+    area = sqrt(1 + derivative @ derivative)
     assert simplify(area.as_explicit() - sqrt(1 + 4 * u**2 + 4 * s**2)) == 0
 
 

@@ -56,8 +56,8 @@ def test_christoffel_symbols():
     r, theta = symbols("r theta", positive=True)
     metric = Matrix([[1, 0], [0, r**2]])
     inverse = se.inv(metric)
-    slopes = se.stack([se.diff(se.from_matrix(metric), s) for s in (r, theta)], axis=2)
-    lowered = slopes + se.einsum("dcb->dbc", slopes) - se.einsum("bcd->dbc", slopes)
+    derivatives = se.stack([se.diff(se.from_matrix(metric), s) for s in (r, theta)], axis=2)
+    lowered = derivatives + se.einsum("dcb->dbc", derivatives) - se.einsum("bcd->dbc", derivatives)
     found = (se.einsum("ad,dbc->abc", inverse, lowered) / 2).as_explicit()
     assert found.applyfunc(sympy.simplify) == Array([[[0, 0], [0, -r]], [[0, 1 / r], [1 / r, 0]]])
 

@@ -35,7 +35,7 @@ class SparseMatrices:
         terms: Sequence[Sequence[Any]],
     ) -> Any:
         """Return the matrix of some terms: the entries of each, the lengths of their axes, and the
-        functions that give their positions and the condition on these."""
+        functions that give their positions and the conditions on these."""
         functions = [function for term in terms for function in term[2:]]
         captured = [index(cell.cell_contents) for f in functions for cell in f.__closure__ or ()]
         lengths = rows, columns, [term[1] for term in terms], captured
@@ -185,17 +185,19 @@ def _entries(
     positions: Sequence[np.ndarray],
     lengths: Lengths,
     places: Callable[..., Sequence[Any]],
-    condition: Callable[..., Any] | None = None,
+    *conditions: Callable[..., Any],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return the row and the column of each entry of a term, and which of them there are, None for
     all."""
-    grid = np.ogrid[tuple([slice(n) for n in lengths])] if lengths else ()
-    found = places(*grid, *positions)
+    grid: Sequence[Any] = np.ogrid[tuple([slice(n) for n in lengths])] if lengths else ()
     selected = None
-    if condition is not None:
-        selected = np.flatnonzero(np.broadcast_to(condition(*grid, *positions), lengths))
-        found = [np.broadcast_to(place, lengths).ravel()[selected] for place in found]
-        lengths = (len(selected),)
+    for condition in conditions:
+        # Positions that an entry doesn't have may be outside of the arrays that hold others.
+        chosen = np.flatnonzero(np.broadcast_to(condition(*grid, *positions), lengths))
+        grid = [np.broadcast_to(own, lengths).ravel()[chosen] for own in grid]
+        selected = chosen if selected is None else selected[chosen]
+        lengths = (len(chosen),)
+    found = places(*grid, *positions)
     if 0 not in lengths:
         for place, n in zip(found, (*rows, *columns), strict=True):
             if np.min(place) < 0 or np.max(place) >= n:

@@ -524,9 +524,9 @@ def test_jax_transforms():
     jax = LIBRARIES["jax"]().module
     function = se.lambdify([X, y, x], [logistic, se.gradient(logistic, x)], "jax")
     data = data_for([X, y, x])
-    value, slope = jax.jit(function)(*data)
+    value, derivative = jax.jit(function)(*data)
     by_jax = jax.grad(lambda w: function(data[0], data[1], w)[0])(jax.numpy.asarray(data[2]))
-    np.testing.assert_allclose(slope, by_jax, rtol=1e-10)
+    np.testing.assert_allclose(derivative, by_jax, rtol=1e-10)
     batch = np.stack([data[2], 2 * data[2]])
     values, _ = jax.vmap(lambda w: function(data[0], data[1], w))(batch)
     np.testing.assert_allclose(values[0], value)
@@ -540,8 +540,8 @@ def test_torch_keeps_device_and_gradients():
     data = [torch.from_numpy(value) for value in data_for([X, y, x])]
     data[2].requires_grad_(True)
     function(*data).backward()
-    slope = se.lambdify([X, y, x], se.gradient(logistic, x))(*data_for([X, y, x]))
-    np.testing.assert_allclose(data[2].grad.numpy(), slope, rtol=1e-10)
+    derivative = se.lambdify([X, y, x], se.gradient(logistic, x))(*data_for([X, y, x]))
+    np.testing.assert_allclose(data[2].grad.numpy(), derivative, rtol=1e-10)
     meta = [torch.empty(4, 3, device="meta"), torch.empty(3, device="meta")]
     assert se.lambdify([X, x], X @ x, "torch")(*meta).device.type == "meta"
 
@@ -572,10 +572,10 @@ def test_dask_is_lazy_and_chunked():
     rows = array.ones((10000, 20), chunks=(1000, 20))
     labels = array.ones(10000, chunks=1000)
     compute = se.lambdify([X, y, x], [logistic, se.gradient(logistic, x)], "dask")
-    value, slope = compute(rows, labels, array.zeros(20))
-    assert isinstance(slope, array.Array)
+    value, derivative = compute(rows, labels, array.zeros(20))
+    assert isinstance(derivative, array.Array)
     np.testing.assert_allclose(value.compute(), 10000 * np.log(2))
-    np.testing.assert_allclose(slope.compute(), -5000 * np.ones(20))
+    np.testing.assert_allclose(derivative.compute(), -5000 * np.ones(20))
     residual = se.lambdify([X, x, y], X @ x - y, "dask")(rows, array.ones(20), labels)
     assert max(residual.chunks[0]) == 1000
 

@@ -62,8 +62,8 @@ def test_values(first):
 def test_of_other_orders_and_their_slopes():
     orders = [se.besselj(2.5, x), se.elementwise(lambda u: sympy.jn(0, u), x), se.sinc(x)]
     orders.append(se.elementwise(lambda u: sympy.zeta(2, u) + sympy.zeta(2.5, abs(u)), x))
-    slopes = [se.gradient(e.sum(), x) for e in (se.gammaln(x), se.airyai(x), orders[2])]
-    compared([*orders, *slopes], POINTS, 1e-12)
+    derivatives = [se.gradient(e.sum(), x) for e in (se.gammaln(x), se.airyai(x), orders[2])]
+    compared([*orders, *derivatives], POINTS, 1e-12)
 
 
 def test_lambert():

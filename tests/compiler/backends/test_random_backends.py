@@ -90,8 +90,10 @@ def program(seed):
             values.append(value @ np.arange(1, 4))
     last = values[-1] if len(values) > 7 else x @ x
     total = snp.sum(last) if order(last) else last
-    slope = se.gradient(total, x) if order(total) == 0 and hasattr(total, "operands") else total
-    return rng.choice([last, slope, [last, slope]])
+    derivative = (
+        se.gradient(total, x) if order(total) == 0 and hasattr(total, "operands") else total
+    )
+    return rng.choice([last, derivative, [last, derivative]])
 
 
 def data(seed):

@@ -80,7 +80,7 @@ def toy(monkeypatch):
     del Backend.registered["toy"]
 
 
-# What needs special functions; the slope of sin(u)/u is a spherical Bessel function.
+# What needs special functions; the derivative of sin(u)/u is a spherical Bessel function.
 LACKING = {"erf", "gamma", "special", "Bessel", "added at positions", "a point"}
 
 

@@ -28,11 +28,13 @@ def test_factors_with_a_point_are_taken_out_once():
 
     error = ((model(snp, x) - values) ** 2).sum()
     at, step = np.array([1.5, 0.7, 1.2]), 1e-6
-    value, slope, curvature = se.lambdify(
+    value, derivative, curvature = se.lambdify(
         [x], [error, se.gradient(error, x), se.hessian(error, x)]
     )(at)
     assert_close(value, ((model(np, at) - values) ** 2).sum())
-    slopes = se.lambdify([x], se.gradient(error, x))
-    differences = [(slopes(at + d) - slopes(at - d)) / (2 * step) for d in step * np.eye(3)]
+    derivatives = se.lambdify([x], se.gradient(error, x))
+    differences = [
+        (derivatives(at + d) - derivatives(at - d)) / (2 * step) for d in step * np.eye(3)
+    ]
     np.testing.assert_allclose(curvature, differences, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(slope, slopes(at))
+    np.testing.assert_allclose(derivative, derivatives(at))

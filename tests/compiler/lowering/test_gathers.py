@@ -81,9 +81,9 @@ def test_gathers_are_products(case):
         moved = np.zeros(base.shape)
         moved[position] = step
         ends = [compiled(*{**DATA, variable: base + s * moved}.values()) for s in (1, -1)]
-        slopes = [(b - a) / (2 * step) for a, b in zip(ends[1], ends[0], strict=True)]
-        assert abs(best[2][position] - slopes[0]) < 1e-6
-        assert_close(best[3][(..., *position)], slopes[1], 1e-6)
+        derivatives = [(b - a) / (2 * step) for a, b in zip(ends[1], ends[0], strict=True)]
+        assert abs(best[2][position] - derivatives[0]) < 1e-6
+        assert_close(best[3][(..., *position)], derivatives[1], 1e-6)
 
 
 def test_products_of_ones():

@@ -226,12 +226,12 @@ def test_terms_constant_along_shared_axes_are_combined_first():
     assert "b + a" in total.source
     np.testing.assert_allclose(total(*data), data[0] - data[1][:, None] - data[2][:, None])
     f = se.logsumexp(A, axis=0) @ b
-    slope = se.lambdify([A, b], [f, se.gradient(f, A)])
-    assert "b/t" in slope.source
-    assert slope.source.count("(n, n)") == 3  # A - peak, exp, the result
+    derivative = se.lambdify([A, b], [f, se.gradient(f, A)])
+    assert "b/t" in derivative.source
+    assert derivative.source.count("(n, n)") == 3  # A - peak, exp, the result
     weights = np.exp(data[0])
     expected = weights * (data[2] / weights.sum(axis=0))
-    np.testing.assert_allclose(slope(data[0], data[2])[1], expected)
+    np.testing.assert_allclose(derivative(data[0], data[2])[1], expected)
 
 
 def test_results_share_no_memory():

@@ -23,8 +23,8 @@ def test_products_with_all_rows_are_one(rows, dots):
 def test_rows_at_equal_distances_are_a_slice():
     f = sum((se.tanh(U @ S[row]) * (row + 1)).sum() for row in range(3))
     found = se.lambdify([U, S], se.gradient(f, U))
-    slopes = [(row + 1) / np.cosh(data[0] @ data[1][row]) ** 2 for row in range(3)]
-    np.testing.assert_allclose(found(*data), np.transpose(slopes) @ data[1])
+    derivatives = [(row + 1) / np.cosh(data[0] @ data[1][row]) ** 2 for row in range(3)]
+    np.testing.assert_allclose(found(*data), np.transpose(derivatives) @ data[1])
     assert found.source.count("np.array([") == 1
 
 

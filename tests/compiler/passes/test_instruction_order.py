@@ -46,9 +46,9 @@ def test_one_array_of_scores_is_enough():
     function = se.lambdify([X, Y, W], [LOSS, se.gradient(LOSS, W)])
     scores = 2000 * 40 * 8
     assert peak_memory(function, *arrays) < 2.3 * scores
-    value, slope = function(*arrays)
+    value, derivative = function(*arrays)
     product = arrays[0] @ arrays[2]
     share = np.exp(product) / np.exp(product).sum(1, keepdims=True)
     expected = np.log(np.exp(product).sum(1)).sum() - (arrays[1] * product).sum()
     np.testing.assert_allclose(value, expected)
-    np.testing.assert_allclose(slope, arrays[0].T @ (share - arrays[1]))
+    np.testing.assert_allclose(derivative, arrays[0].T @ (share - arrays[1]))

@@ -124,8 +124,8 @@ def test_jax_writes_out_a_transposed_matrix(lengths):
     M_, N_ = rng.standard_normal((2, rows, left)), rng.integers(9, size=(rows, right))
     expected = M_.swapaxes(1, 2) @ N_
     np.testing.assert_allclose(jax.vmap(jax.jit(function), (0, None))(M_, N_), expected)
-    slope = jax.grad(lambda M: (function(M, N_) ** 2).sum())(M_[0])
-    np.testing.assert_allclose(slope, 2 * N_ @ expected[0].T)
+    derivative = jax.grad(lambda M: (function(M, N_) ** 2).sum())(M_[0])
+    np.testing.assert_allclose(derivative, 2 * N_ @ expected[0].T)
 
 
 def test_products_of_vectors_stay():

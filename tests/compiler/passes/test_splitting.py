@@ -77,7 +77,7 @@ def test_vectors_are_left_alone():
 def test_a_root_and_its_reciprocal_are_one():
     found = se.lambdify([X], [(se.sqrt(1 + X**2)).sum(), X / se.sqrt(1 + X**2)])
     value = np.arange(6.0).reshape(2, 3)
-    total, slopes = found(value)
+    total, derivatives = found(value)
     np.testing.assert_allclose(total, np.sqrt(1 + value**2).sum())
-    np.testing.assert_allclose(slopes, value / np.sqrt(1 + value**2))
+    np.testing.assert_allclose(derivatives, value / np.sqrt(1 + value**2))
     assert found.source.count("sqrt(") == 1

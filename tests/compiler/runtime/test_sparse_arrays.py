@@ -55,6 +55,13 @@ def test_conditions_select_entries(sparse):
     assert found.nnz == 3
 
 
+def test_entries_that_a_condition_leaves_out_have_no_positions(sparse):
+    conditions = lambda i, p: i <= 1, lambda i, p: p[i + 1] < 2
+    term = np.arange(4.0), (4,), lambda i, p: (i, p[i + 1]), *conditions
+    found = sparse((4,), (3,), [(np.array([0, 2, 1]), 3)], [term])
+    assert found.nnz == found[1, 1] == 1
+
+
 def test_patterns_are_planned_once(sparse):
     calls = []
 

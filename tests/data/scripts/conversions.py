@@ -19,8 +19,8 @@ assert quadratic.shape == ()
 back = se.to_matrix(S @ S)
 assert back.shape == (n, n)
 mixture = t * quadratic + sp.sin(quadratic)
-slope = sp.diff(mixture, t)
-assert slope == quadratic
+derivative = sp.diff(mixture, t)
+assert derivative == quadratic
 total = se.gradient(mixture, x)
 assert total.shape == (n,)
 print(sp.pretty(total), sp.srepr(total)[:20])

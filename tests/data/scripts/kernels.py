@@ -15,8 +15,8 @@ K = height**2 * se.exp(-squared / (2 * scale**2)) + noise**2 * se.Delta(n)
 assert K.shape == (n, n)
 
 likelihood = -(y @ se.solve(K, y) + se.logdet(K) + n * log(2 * pi)) / 2
-slopes = [se.diff(likelihood, s) for s in (scale, noise, height)]
-function = se.lambdify([X, y, scale, noise, height], [likelihood, *slopes])
+derivatives = [se.diff(likelihood, s) for s in (scale, noise, height)]
+function = se.lambdify([X, y, scale, noise, height], [likelihood, *derivatives])
 
 random = np.random.default_rng(2)
 points, values = random.normal(size=(7, 2)), random.normal(size=7)

@@ -25,12 +25,12 @@ def rosenbrock(x):
 read = se.parse_python(SOURCE, shapes={"x": "n"})
 (x,) = read.args
 value = read.outputs
-slope = se.gradient(value, x)
-at_ones = se.lambdify([x], slope)(np.ones(5))
+first_derivative = se.gradient(value, x)
+at_ones = se.lambdify([x], first_derivative)(np.ones(5))
 assert np.allclose(at_ones, 0)
 text = se.codegen(read, kind="vjp", name="rosenbrock")
 assert "def rosenbrock" in text
-assert se.codegen([x], [value, slope], name="both").count("def ") >= 1
+assert se.codegen([x], [value, first_derivative], name="both").count("def ") >= 1
 
 
 def quadratic(A, x):  # type: ignore[no-untyped-def]

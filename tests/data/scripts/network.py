@@ -41,8 +41,8 @@ inputs = random.normal(size=(20, 4))
 targets = np.eye(3)[random.integers(0, 3, size=20)]
 history: list[float] = []
 for _ in range(20):
-    value, *slopes = train(*values, inputs, targets)
+    value, *derivatives = train(*values, inputs, targets)
     history.append(float(value))
-    values = [v - 0.5 * s for v, s in zip(values, slopes, strict=True)]
+    values = [v - 0.5 * s for v, s in zip(values, derivatives, strict=True)]
 assert history[-1] < history[0]
 print(history[0], history[-1], se.to_dot(loss)[:20])

@@ -30,8 +30,8 @@ check = se.lambdify([X, y, rate], left_over)
 random = np.random.default_rng(0)
 data = {"X": random.normal(size=(5, 3)), "y": random.normal(size=5)}
 start = np.zeros(3)
-value, slope, curvature = run(data["X"], data["y"], start, 0.1)
-step = start - np.linalg.solve(curvature, slope)
+value, derivative, curvature = run(data["X"], data["y"], start, 0.1)
+step = start - np.linalg.solve(curvature, derivative)
 after, flat, _ = run(data["X"], data["y"], step, 0.1)
 assert after < value
 assert np.abs(flat).max() < 1e-10

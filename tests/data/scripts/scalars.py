@@ -35,8 +35,8 @@ swish: Callable[..., Any] = se.function(
 loss = swish(x).sum()
 print(se.gradient(loss, x))
 run = se.lambdify([x], [loss, se.gradient(loss, x)])
-value, slope = run(point)
-assert slope.shape == (n,)
+value, derivative = run(point)
+assert derivative.shape == (n,)
 assert np.isclose(value, (point / (1 + np.exp(-point))).sum())
 
 entropy = -(p * se.log(p)).sum()

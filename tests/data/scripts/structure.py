@@ -32,8 +32,8 @@ print(line.matrix().shape)
 newton = se.lambdify([T, U, V], [se.gradient(f, U), se.hessian(f, U)], structured=True)
 random = np.random.default_rng(4)
 t, u, v = random.normal(size=(4, 3)), random.normal(size=(4, 2)), random.normal(size=(3, 2))
-slope, curvature = newton(t, u, v)
-better = u - curvature.solve(slope)
+derivative, curvature = newton(t, u, v)
+better = u - curvature.solve(derivative)
 flat, _ = newton(t, better, v)
 assert np.abs(flat).max() < 1e-10
 
