@@ -222,16 +222,12 @@ def _of_scalar(node: Basic, around: Barriers) -> Features:
     return found
 
 
-def _of_operands(node: TensorExpr, around: Barriers) -> Features:
-    return {type(operand) for operand in node.operands}
-
-
 _SEARCH: tuple[tuple[type, Callable[[Any, Barriers], Features]], ...] = (
     (View, _of_view),
     (Einsum, _of_product),
     (Elementwise, _of_elementwise),
     (TensorAdd, _of_sum),
-    (TensorExpr, _of_operands),
+    (TensorExpr, lambda node, around: {type(operand) for operand in node.operands}),
     (Basic, _of_scalar),
 )
 

@@ -107,10 +107,6 @@ def _constant_range(range_of_all: ValueRange) -> Row:
 _unknown = _constant_range(REALS)
 
 
-def _symbol_range(node: nodes.TensorSymbol, found: Found) -> ValueRange:
-    return REALS  # its assumptions are asked for by their names
-
-
 def _array_range(node: nodes.Constant, found: Found) -> ValueRange:
     entries = [as_exact(entry) for entry in node.entries.flat]
     if not entries:
@@ -283,7 +279,7 @@ def _cholesky_range(node: nodes.Cholesky, found: Found) -> ValueRange:
 RANGES: NodeTable[Row] = NodeTable(
     "the bounds",
     {
-        nodes.TensorSymbol: _symbol_range,
+        nodes.TensorSymbol: lambda node, found: REALS,
         nodes.Zeros: _constant_range(ZERO),
         nodes.Constant: _array_range,
         nodes.LeviCivita: _constant_range(SIGNED_UNIT),

@@ -238,10 +238,6 @@ def _largest_of(*arguments: ValueRange) -> ValueRange:
     return rounded(ValueRange(low, high, *opens))
 
 
-def _least_of(*arguments: ValueRange) -> ValueRange:
-    return minus(_largest_of(*map(minus, arguments)))
-
-
 def _log_add(a: ValueRange, b: ValueRange) -> ValueRange:
     low = logaddexp(a.low, b.low) if not (a.low.is_infinite or b.low.is_infinite) else None
     high = logaddexp(a.high, b.high) if not (a.high.is_infinite or b.high.is_infinite) else None
@@ -261,7 +257,7 @@ def _times_log(a: ValueRange, b: ValueRange) -> ValueRange:
 _FUNCTIONS: dict[Callable[..., Expr], Callable[..., ValueRange]] = {
     sympy.Abs: absolute,
     sympy.Max: _largest_of,
-    sympy.Min: _least_of,
+    sympy.Min: lambda *arguments: minus(_largest_of(*map(minus, arguments))),
     sympy.cosh: _even(sympy.cosh, S.Infinity),
     sympy.sech: _even(sympy.sech, S.Zero),
     sympy.sin: _sinusoid(sympy.sin, pi / 2),

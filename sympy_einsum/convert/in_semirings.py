@@ -189,11 +189,6 @@ def _elementwise_in_semiring(
     return broadcast_to(values[node.body], node.shape)
 
 
-def _mask_in_semiring(meaning: Ordinary, node: TensorExpr, operands: Sequence[Operand]) -> Operand:
-    """Convert a constant of zeros and ones."""
-    return meaning.masked(node, meaning.one)
-
-
 def _constant_in_semiring(
     meaning: Ordinary, node: Constant, operands: Sequence[Operand]
 ) -> Operand:
@@ -246,7 +241,10 @@ ROWS: NodeTable[Callable[..., Operand]] = NodeTable(
         TensorSymbol: lambda meaning, node, operands: node,
         Constant: _constant_in_semiring,
         Zeros: lambda meaning, node, operands: filled(meaning.zero, node.shape),
-        **dict.fromkeys([Positions, Triangle, OneHot], _mask_in_semiring),
+        **dict.fromkeys(
+            [Positions, Triangle, OneHot],
+            lambda meaning, node, operands: meaning.masked(node, meaning.one),
+        ),
         Einsum: _product_in_semiring,
         View: _view_in_semiring,
         TensorAdd: lambda meaning, node, operands: meaning.plus(operands),

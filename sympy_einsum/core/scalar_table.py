@@ -149,10 +149,6 @@ def _max_derivative(*args: Expr) -> Partials:
     return tuple(partials)
 
 
-def _min_derivative(*args: Expr) -> Partials:
-    return _max_derivative(*[-arg for arg in args])
-
-
 def _tie_averaged(taken: Expr, *args: Expr) -> Partials:
     # 1 for the selected argument, one half each where two tie.
     shares = [KroneckerDelta(arg, taken) for arg in args]
@@ -163,10 +159,6 @@ def _nearest(x: Expr) -> Expr:
     # https://mathworld.wolfram.com/NearestIntegerFunction.html
     quarter = (2 * x - 1) / 4
     return floor(x + S.Half) + ceiling(quarter) - floor(quarter) - 1
-
-
-def _fmod_derivative(a: Expr, b: Expr) -> Partials:
-    return S.One, -sign(a) * sign(b) * floor_divide(abs(a), abs(b))
 
 
 def _lambertw_derivative(x: Expr, *branch: Expr) -> Partials:
@@ -297,7 +289,8 @@ _CHOICES = (
     Row(sympy.Mod, "np.remainder({0}, {1})", lambda a, b: (S.One, -floor_divide(a, b)),
         numpy="remainder mod",
         about="The remainder of a division, with the sign of the divisor."),
-    Row(fmod, "np.fmod({0}, {1})", _fmod_derivative,
+    Row(fmod, "np.fmod({0}, {1})",
+        lambda a, b: (S.One, -sign(a) * sign(b) * floor_divide(abs(a), abs(b))),
         lambda a, b: a - b * trunc(a / b), {"math": "math.fmod({0}, {1})"}, numpy="fmod"),
     Row(copysign, "np.copysign({0}, {1})", lambda a, b: (sign(a) * copysign(1, b), S.Zero),
         lambda a, b: Piecewise((abs(a), b >= 0), (-abs(a), True)),
@@ -318,8 +311,8 @@ _CHOICES = (
     Row(sympy.KroneckerDelta, "(1.0 * (({0}) == ({1})))", _zero, is_public=False),
     Row(sympy.Max, None, _max_derivative, numpy="maximum", is_choice=True,
         about="The largest of its arguments."),
-    Row(sympy.Min, None, _min_derivative, numpy="minimum", is_choice=True,
-        about="The smallest of its arguments."),
+    Row(sympy.Min, None, lambda *args: _max_derivative(*[-arg for arg in args]),
+        numpy="minimum", is_choice=True, about="The smallest of its arguments."),
     Row(fmax, "np.fmax({0}, {1})", lambda a, b: _tie_averaged(fmax(a, b), a, b), Max,
         numpy="fmax", is_choice=True),
     Row(fmin, "np.fmin({0}, {1})", lambda a, b: _tie_averaged(fmin(a, b), a, b), Min,

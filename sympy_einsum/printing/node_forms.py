@@ -64,20 +64,8 @@ INDEX_STRINGS = ("einsum", "star")
 # --- leaves and functions ------------------------------------------------------------------------
 
 
-def _symbol_form(notation: Notation, node: TensorSymbol) -> Form:
-    return Form("symbol", (), (node, node.is_symmetric), node.order)
-
-
 def _selection_form(notation: Notation, node: Selection) -> Form:
     return Form("slice", [forms.identity(node.length)], (index_of_selector(node), None), 2)
-
-
-def _windows_form(notation: Notation, node: Positions) -> Form:
-    return forms.call("P", axes=node.order, note=(node.start, *node.steps))
-
-
-def _triangle_form(notation: Notation, node: Triangle) -> Form:
-    return Form("triangle", [algebra.ones(node.shape)], (node.offset, False), 2)
 
 
 def _levi_civita_form(notation: Notation, node: LeviCivita) -> Form:
@@ -278,10 +266,6 @@ def _is_rewritten(notation: Notation, core: TensorExpr | None) -> bool:
     return type(core) is Einsum and not notation.is_named(core)
 
 
-def _product_form(notation: Notation, node: Einsum) -> Form:
-    return _slice_or_product_form(notation, node, labelled_factors(node))
-
-
 def _slice_or_product_form(notation: Notation, node: Einsum, product: Factors) -> Form:
     indexed = as_slice(product)
     if indexed is not None and (indexed.axes is None or indexed.is_transposed):
@@ -378,17 +362,25 @@ def _index_string_form(notation: Notation, product: Factors) -> Form:
 FORMULAS: NodeTable[Callable[..., Form]] = NodeTable(
     "the formula",
     {
-        TensorSymbol: _symbol_form,
+        TensorSymbol: lambda notation, node: Form(
+            "symbol", (), (node, node.is_symmetric), node.order
+        ),
         Zeros: lambda notation, node: Form("zeros", (), node.shape, node.order),
         Constant: _constant_form,
         Unit: lambda notation, node: Form("unit", (), (node.position, node.length), 1),
         LeviCivita: _levi_civita_form,
-        Positions: _windows_form,
+        Positions: lambda notation, node: forms.call(
+            "P", axes=node.order, note=(node.start, *node.steps)
+        ),
         Selection: _selection_form,
-        Triangle: _triangle_form,
+        Triangle: lambda notation, node: Form(
+            "triangle", [algebra.ones(node.shape)], (node.offset, False), 2
+        ),
         Fourier: _fourier_form,
         View: _view_form,
-        Einsum: _product_form,
+        Einsum: lambda notation, node: _slice_or_product_form(
+            notation, node, labelled_factors(node)
+        ),
         TensorAdd: _sum_form,
         Elementwise: _elementwise_form,
         MatrixFunction: lambda notation, node: forms.call(

@@ -78,10 +78,6 @@ def _fill_text(node: Zeros | Ones, below: Texts, form: CodeForm) -> Text:
     return form.call(type(node).__name__, form.lengths(node.shape))
 
 
-def _identity_text(node: Delta, below: Texts, form: CodeForm) -> Text:
-    return form.call("Delta", form.lengths(node.shape[: node.order // 2]))
-
-
 def _constant_text(node: Constant, below: Texts, form: CodeForm) -> Text:
     if not node.is_exact:
         return form.call("Constant", repr(node.array.tolist()))
@@ -541,7 +537,9 @@ TEXTS: NodeTable[Callable[..., Text]] = NodeTable(
         TensorSymbol: lambda node, below, form: Text(form.symbol(node)),
         Zeros: _fill_text,
         Ones: _fill_text,
-        Delta: _identity_text,
+        Delta: lambda node, below, form: form.call(
+            "Delta", form.lengths(node.shape[: node.order // 2])
+        ),
         Constant: _constant_text,
         Unit: _selector_text,
         Selection: _selector_text,

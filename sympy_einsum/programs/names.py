@@ -52,10 +52,6 @@ def _entrywise(name: str, function: Callable[..., Operand]) -> NamedFunction:
     return NamedFunction(name, lambda *a: function(*aligned(a)), is_entrywise=True)
 
 
-def _result_type(*values: Value) -> DType:
-    return DType()
-
-
 def _select(conditions: Sequence[Value], values: Sequence[Value], default: Value = 0) -> Value:
     """Implement ``numpy.select``, dropping choices after a condition that is always true."""
     result = default
@@ -75,7 +71,7 @@ def _stack(arrays: Value, axis: int = 0) -> Value:
 
 # NumPy's functions with an implementation other than that of ``sympy_einsum.numpy``.
 _OWN_NUMPY: dict[str, NamedFunction] = {
-    "result_type": NamedFunction("result_type", _result_type),
+    "result_type": NamedFunction("result_type", lambda *values: DType()),
     "empty": NamedFunction("empty", lambda shape: snp.zeros(shape), is_any_size=True),
     "empty_like": NamedFunction("empty_like", lambda a: snp.zeros_like(a), is_any_size=True),
     "stack": NamedFunction("stack", _stack, takes_lists=True),
@@ -359,10 +355,6 @@ def _extreme(name: str) -> Callable[..., Value]:
     return extreme
 
 
-def _absolute(value: Value) -> Value:
-    return abs(value) if isinstance(value, int) else elementwise(sympy.Abs, array(value))
-
-
 def _whole(value: Value) -> int:
     if isinstance(value, Expr) and value.is_number and value.is_real:
         return int(Integer(value))
@@ -394,7 +386,9 @@ def _any(values: Value) -> bool:
 
 # ``map`` and ``reduce`` may call functions of the text; ``reading`` implements them.
 _PYTHON: dict[str, Callable[..., Value]] = {
-    "abs": _absolute,
+    "abs": lambda value: (
+        abs(value) if isinstance(value, int) else elementwise(sympy.Abs, array(value))
+    ),
     "all": _all,
     "any": _any,
     "enumerate": _enumerate,

@@ -35,6 +35,7 @@ def test_the_case_of_a_rule(rules, rule):
     run = rewriting.Run(rules)
     result = run.result(before)
     assert result == rewriting.Run(rules).result(after)
+    assert rewriting.Run(rules).result(result) == result
     assert rule.name in {step.rule for step in run.steps}
     assert getattr(result, "shape", ()) == getattr(before, "shape", ())
     assert_equal_values(before, result)

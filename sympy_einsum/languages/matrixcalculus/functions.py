@@ -57,10 +57,6 @@ def infer_identity(site: InferenceContext) -> Type:
     return Type(length, length)
 
 
-def _build_identity(types: Sequence[Type]) -> Operand:
-    return Delta(types[0].lengths[0])
-
-
 def _of_tensor(on_tensor: Builder, on_scalar: Builder) -> Builder:
     """Extend a function of a vector or matrix to scalars."""
 
@@ -159,10 +155,6 @@ def _extremum(reduce: Callable[..., Operand], pairwise: Callable[..., Expr]) -> 
     return TypeRule(infer, build, arities=(1, 2))
 
 
-def _norm1(value: Operand) -> Operand:
-    return operations.sum(elementwise(sympy.Abs, value))
-
-
 _NORM = TypeRule(_infer_scalar, _of_tensor(operations.norm, sympy.Abs))
 FUNCTIONS: dict[str, TypeRule] = {
     "sum": _reduction(operations.sum, _itself),
@@ -170,7 +162,10 @@ FUNCTIONS: dict[str, TypeRule] = {
     "softmax": TypeRule(_infer_along, _build_softmax, arities=(1, 2)),
     "max": _extremum(operations.max, sympy.Max),
     "min": _extremum(operations.min, sympy.Min),
-    "norm1": TypeRule(_infer_scalar, _of_tensor(_norm1, sympy.Abs)),
+    "norm1": TypeRule(
+        _infer_scalar,
+        _of_tensor(lambda value: operations.sum(elementwise(sympy.Abs, value)), sympy.Abs),
+    ),
     "norm2": _NORM,
     "normF": _NORM,
     "tr": TypeRule(_infer_of_square, _of_tensor(operations.trace, _itself)),
@@ -183,7 +178,9 @@ FUNCTIONS: dict[str, TypeRule] = {
     "kron": TypeRule(_infer_kron, _build_kron, needs_types=True, arities=(2,)),
     "vector": TypeRule(_infer_filled(1), _build_filled, needs_types=True),
     "matrix": TypeRule(_infer_filled(2), _build_filled, needs_types=True),
-    "eye": TypeRule(infer_identity, _build_identity, needs_types=True, arities=(0,)),
+    "eye": TypeRule(
+        infer_identity, lambda types: Delta(types[0].lengths[0]), needs_types=True, arities=(0,)
+    ),
 }
 
 

@@ -48,10 +48,6 @@ def infer_elementwise(site: InferenceContext, left: Type, right: Type) -> Type:
     return _infer_same_shape(site, left, right)
 
 
-def _build_difference(left: Operand, right: Operand) -> Operand:
-    return operations.subtract(left, right)
-
-
 def _infer_product(site: InferenceContext, left: Type, right: Type) -> Type:
     if SCALAR in (left, right):
         return right if left == SCALAR else left
@@ -152,17 +148,13 @@ def _build_power(base: Operand, exponent: Operand) -> Operand:
     return bounded_power(base, exponent)
 
 
-def _infer_transpose(site: InferenceContext, type_: Type) -> Type:
-    return Type(type_.columns, type_.rows)
-
-
 def unchanged(site: InferenceContext, type_: Type) -> Type:
     return type_
 
 
 OPERATORS: dict[tuple[str, str], TypeRule] = {
     ("binary", "+"): TypeRule(_infer_same_shape, operations.add),
-    ("binary", "-"): TypeRule(_infer_same_shape, _build_difference),
+    ("binary", "-"): TypeRule(_infer_same_shape, operations.subtract),
     ("binary", "*"): TypeRule(_infer_product, _build_product, needs_types=True),
     ("binary", "/"): TypeRule(_infer_quotient, _build_quotient),
     ("binary", "^"): TypeRule(_infer_power, _build_power),
@@ -171,5 +163,7 @@ OPERATORS: dict[tuple[str, str], TypeRule] = {
     ("binary", ".^"): TypeRule(infer_elementwise, bounded_power),
     ("prefix", "-"): TypeRule(unchanged, partial(operations.multiply, -1)),
     ("prefix", "+"): TypeRule(unchanged, operations.add),
-    ("postfix", "'"): TypeRule(_infer_transpose, operations.transpose),
+    ("postfix", "'"): TypeRule(
+        lambda site, type_: Type(type_.columns, type_.rows), operations.transpose
+    ),
 }

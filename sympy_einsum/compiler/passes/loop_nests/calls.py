@@ -203,10 +203,6 @@ def _reshape(kernel: Statements, number: int) -> Code:
     return _like(kernel, number, kernel.whole(kernel.step(number).inputs[0]))
 
 
-def _convolution(kernel: Statements, number: int) -> Code:
-    return call(kernel.step(number).op, *_operands(kernel, number))
-
-
 CALLS: dict[str, CallRule] = {
     "dot": _dot,
     "matmul": _matmul,
@@ -228,7 +224,10 @@ CALLS: dict[str, CallRule] = {
     ),
     **dict.fromkeys(["spectrum", "from_spectrum"], _spectrum),
     "cofactors": _cofactors,
-    **dict.fromkeys(["correlate", "convolve"], _convolution),
+    **dict.fromkeys(
+        ["correlate", "convolve"],
+        lambda kernel, number: call(kernel.step(number).op, *_operands(kernel, number)),
+    ),
     "factored": _factored,
     "solved": _solved,
     "by_factors": _by_factors,
