@@ -26,6 +26,7 @@ TYPES = {
     "Several": "several tensors or scalars",
     "Order": "the order of the norm",
     "bool": "True or False",
+    "dict": "a dictionary",
     "int": "an integer",
     "float": "a number",
     "complex": "a number",
@@ -42,7 +43,36 @@ TYPES = {
     "Iterable": "an iterable",
     "tuple": "a tuple",
     "None": "None",
+    "Shape": "lengths, integers or symbols",
+    "Distributions": "a dictionary from variables to their laws",
+    "Nested": "a tensor, or nested lists of tensors",
+    "Styles": "pairs of a condition on nodes and the attributes of these",
 }
+# Descriptions of parameters that may be any object, by name: of functions, and of methods, whose
+# other ones are SymPy's.
+OF_FUNCTIONS = {
+    "args": "further arguments of the functions",
+    "cond": "a condition of SymPy",
+    "dtype": "None, or a floating-point type where a tensor is made",
+    "e": "an expression",
+    "expr": "an expression, or a list of some",
+    "kind": "any value; the result is the same",
+    "kw": "further keywords of the functions",
+    "more": "the shapes of further arguments, by name",
+    "obj": "positions, a slice, or conditions",
+    "optimize": "any value; compiled functions choose the order",
+    "options": "NumPy's other options; an UnsupportedError for each",
+    "order": "None: entries have no fields",
+    "out": "None: expressions don't change",
+    "rcond": "None",
+    "settings": "settings of SymPy's printer",
+    "tol": "None",
+}
+OF_METHODS = {
+    "matrices": "a matrix or a stack of matrices",
+    "subject_to": "a constraint, or a list of some",
+}
+OF_STOCK_METHODS = "as in SymPy's method of the same name"
 # Sections that come after the one on parameters.
 FOLLOWING = {"Returns", "Attributes", "Raises", "Examples", "References", "Notes", "See Also"}
 
@@ -81,17 +111,27 @@ def is_built_by_functions(value: object) -> bool:
     return is_result or getattr(value, "__new__", None) is Node.__new__
 
 
+def _undeclared(name: str, value: object) -> str:
+    """Describe a parameter whose annotation says nothing to a reader."""
+    if "." in getattr(value, "__qualname__", ""):
+        return OF_METHODS.get(name, OF_STOCK_METHODS)
+    return OF_FUNCTIONS[name]
+
+
 def with_parameters(lines: list[str], value: object) -> list[str]:
     """Return the lines of a docstring with a section on the parameters."""
     found = signature_of(value)
     named = [] if found is None else [p for p in found.parameters.values() if p.name != "self"]
-    if not named or "Parameters" in lines or is_built_by_functions(value):
+    made_by = value.__new__ if isinstance(value, type) else value
+    is_stock = (getattr(made_by, "__module__", None) or "").startswith("sympy.")
+    if not named or "Parameters" in lines or is_stock or is_built_by_functions(value):
         return lines
     section = ["Parameters", "==========", ""]
     for parameter in named:
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
         label = stars.get(parameter.kind, "") + parameter.name
-        text = described(str(parameter.annotation)) or "as described above"
+        annotation = getattr(parameter.annotation, "__forward_arg__", parameter.annotation)
+        text = described(str(annotation)) or _undeclared(parameter.name, value)
         section.append(f"{label} : {text}")
     follows = (k for k, line in enumerate(lines) if line in FOLLOWING or line.startswith(">>>"))
     place = next(follows, len(lines))

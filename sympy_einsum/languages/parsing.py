@@ -96,7 +96,7 @@ def parse(
         are declared and don't occur do no harm.
 
         ``"einsum"``, that of Wenig and others, as for :func:`read_einsum`:
-        ``#(ij,jk,k->i; A, B, v)``, with declarations as above.
+        ``#(ij,jk,k->i; A, B, v)``. Declarations are those of Lippmann's tensor calculus.
 
         ``"caddie"``, that of Caddie [5]: ``fun f x = ln (sin x)``, functions of one argument, which
         may be a tuple; the value of the last one is returned, a tuple of numbers as a vector. Or an
