@@ -45,13 +45,13 @@ from ..expressions import (
 from ..operations import getitem
 from . import algebra, forms
 from .cross_products import is_alone, with_cross_products
-from .explicit_entries import Entries
 from .field_derivatives import field_derivative
 from .forms import Form
 from .functions import elementwise_form
 from .gathers import GATHERED, Gather, GatheredTensor, as_gather, merge_gathers, merge_indices
 from .joined import Call
 from .kronecker import paired
+from .matrix_literals import Entries
 from .recurrences import scan_form, solution_form
 from .slices import Factors, as_slice, index_of_selector, labelled_factors, rearranged_product
 

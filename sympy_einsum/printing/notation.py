@@ -32,10 +32,10 @@ from ..expressions import Operand, Scan, TensorAdd, TensorExpr, TensorSymbol, sl
 from . import algebra, forms
 from .by_entries import EntryForms, is_composed
 from .entries import entry_form, named
-from .explicit_entries import Entries, split_entries
 from .forms import ATOM, Form
 from .functions import body_level
 from .joined import Call, find_call
+from .matrix_literals import Entries, split_entries
 from .naming import (
     Abbreviation,
     Sums,
