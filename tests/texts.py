@@ -21,7 +21,7 @@ def assert_same_value(one, two):
     nodes = set(leaves).union(*[e.atoms(se.TensorExpr) for e in (one, two)])
     lengths = {s for node in nodes for d in getattr(node, "shape", ()) for s in d.free_symbols}
     lengths |= {leaf for leaf in leaves if leaf.is_integer}
-    sizes = {s: 2 + k for k, s in enumerate(sorted(lengths, key=str))}
+    sizes = {s: 4 + k for k, s in enumerate(sorted(lengths, key=str))}
     rng = np.random.default_rng(7)
     shapes = [[int(d.subs(sizes)) for d in getattr(leaf, "shape", ())] for leaf in leaves]
     data = [

@@ -233,7 +233,11 @@ def unflatten(entries: Sequence[Entry]) -> Expr:
     >>> se.unflatten(entries) is se.sin(x)
     True
     """
-    if not isinstance(entries, (list, tuple)) or not entries:
+    if (
+        not isinstance(entries, (list, tuple))
+        or not entries
+        or any(isinstance(entry, tuple) and len(entry) != 3 for entry in entries)
+    ):
         raise TensorError(f"unflatten takes what repr and pickle write, not {str(entries)[:80]!r}")
     nodes: list[Basic] = []
     for entry in entries:

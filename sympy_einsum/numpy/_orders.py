@@ -14,7 +14,7 @@ from sympy import Basic, Eq, Expr, Max, Min, Piecewise, S
 from .. import operations as ops
 from ..core import ShapeError, TensorError, UnsupportedError, as_flag, as_scalar, isnan, same_shape
 from ..expressions import Constant, Operand, TensorLike, as_operand, elementwise, order_of, shape_of
-from ._reductions import masked, of_numbers, without_nan
+from ._reductions import as_initial, masked, of_numbers, without_nan
 from ._rows import NO_AXIS, Axes, NumpyRow as Row
 
 _MASK = (
@@ -43,6 +43,7 @@ def _extrema(
         where: TensorLike | None,
     ) -> Operand:
         numbers = without_nan(a, least) if is_nan else a
+        initial = initial if initial is None else as_initial(initial)
         if where is not None and where is not True:
             if initial is None:
                 raise TensorError(

@@ -9,9 +9,18 @@ from ._rows import NumpyRow as Row
 _LENGTHS = "Raises ShapeError if the lengths don't match."
 
 
+def matvec(x1: TensorLike, x2: TensorLike) -> Operand:
+    # Index strings broadcast axes of length 1, products don't.
+    return ops.squeeze(ops.matmul(x1, ops.expand_dims(x2, -1)), -1)
+
+
+def vecmat(x1: TensorLike, x2: TensorLike) -> Operand:
+    return ops.squeeze(ops.matmul(ops.expand_dims(ops.conj(x1), -2), x2), -2)
+
+
 def vecdot(x1: TensorLike, x2: TensorLike, axis: int) -> Operand:
     x1, x2 = (ops.moveaxis(x, axis, -1) for x in (x1, x2))
-    return ops.einsum("...i,...i->...", ops.conj(x1), x2)
+    return ops.squeeze(vecmat(x1, ops.expand_dims(x2, -1)), -1)
 
 
 def cross(
@@ -34,10 +43,10 @@ ROWS = (
         "needed",
         'snp.einsum("ij,j->i", A, x) == snp.einsum(A, [0, 1], x, [1], [0]) == A @ x', "True",
         "Shapes and errors are those of :func:`sympy_einsum.einsum`."),
-    Row("matvec(x1, x2)", lambda x1, x2: ops.einsum("...ij,...j->...i", x1, x2),
+    Row("matvec(x1, x2)", matvec,
         "the products of stacks of matrices and of vectors, (…, m, n) and (…, n) to (…, m)",
         "snp.matvec(A, x) == A @ x, snp.matvec(A, S) == S @ A.T", "(True, True)", _LENGTHS),
-    Row("vecmat(x1, x2)", lambda x1, x2: ops.einsum("...i,...ij->...j", ops.conj(x1), x2),
+    Row("vecmat(x1, x2)", vecmat,
         "the products of stacks of vectors and of matrices, (…, m) and (…, m, n) to (…, n)",
         "snp.vecmat(x, S) == x @ S, snp.vecmat(A, S) == A @ S", "(True, True)", _LENGTHS),
     Row("vecdot(x1, x2, *, axis: int = -1)", vecdot,

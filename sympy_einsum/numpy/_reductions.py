@@ -44,6 +44,14 @@ def masked(a: TensorLike, where: TensorLike | None, otherwise: TensorLike) -> Op
     return ops.where(where, a, otherwise)
 
 
+def as_initial(value: TensorLike) -> Operand:
+    """Convert the value from which a reduction starts."""
+    start = as_operand(value)
+    if order_of(start):
+        raise ShapeError(f"initial is a scalar, not a tensor of shape {shape_of(start)}")
+    return start
+
+
 def sum(
     a: TensorLike,
     axis: Axes = None,
@@ -52,7 +60,7 @@ def sum(
     where: TensorLike | None = True,
 ) -> Operand:
     total = ops.sum(masked(a, where, S.Zero), axis, keepdims)
-    return total if initial is None else ops.add(total, initial)
+    return total if initial is None else ops.add(total, as_initial(initial))
 
 
 def mean(a: TensorLike, axis: Axes, keepdims: bool, where: TensorLike | None) -> Operand:
@@ -70,7 +78,7 @@ def prod(
     where: TensorLike | None,
 ) -> Operand:
     product = ops.prod(masked(a, where, S.One), axis, keepdims)
-    return product if initial is None else ops.multiply(product, initial)
+    return product if initial is None else ops.multiply(product, as_initial(initial))
 
 
 def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool) -> Operand:

@@ -29,6 +29,11 @@ Lengths = Sequence[Length | None] | None
 NORMS = {"backward": "forward", "ortho": "ortho", "forward": "backward", None: "forward"}
 
 
+def _opposite(norm: str | None) -> str | None:
+    """Return the normalisation of the inverse transform; another norm as it is."""
+    return next((other for own, other in NORMS.items() if own == norm), norm)
+
+
 def rfft(
     a: TensorLike, n: Length | None = None, axis: int = -1, norm: str | None = None
 ) -> ComplexTensor:
@@ -87,7 +92,7 @@ def fft(
     length, axis = _length_and_axis(z, n, axis)
     if z.is_real:
         return _real_transform(z, length, axis, norm, length)
-    return _inverse_transform(z.conj(), length, axis, NORMS.get(norm, norm)).conj()
+    return _inverse_transform(z.conj(), length, axis, _opposite(norm)).conj()
 
 
 def ifft(
@@ -104,7 +109,7 @@ def ifft(
     z = as_complex(a)
     length, axis = _length_and_axis(z, n, axis)
     if z.is_real:
-        return _real_transform(z, length, axis, NORMS.get(norm, norm), length).conj()
+        return _real_transform(z, length, axis, _opposite(norm), length).conj()
     return _inverse_transform(z, length, axis, norm)
 
 
@@ -127,7 +132,7 @@ def irfft(
     length = _positive(2 * (z.shape[axis] - 1) if n is None else as_length(n))
     z = _truncated(z, axis, half_length(length))
     basis = Fourier(length, z.shape[axis], length, True)
-    return _normalised(_real_inverse_transform(z, basis, axis), length, NORMS.get(norm, norm))
+    return _normalised(_real_inverse_transform(z, basis, axis), length, _opposite(norm))
 
 
 def hfft(
@@ -142,7 +147,7 @@ def hfft(
     >>> se.lambdify([half], snp.fft.hfft(half))([1.0, 2.0, 3.0])
     array([ 8., -2.,  0., -2.])
     """
-    return irfft(as_complex(a).conj(), n, axis, NORMS.get(norm, norm))
+    return irfft(as_complex(a).conj(), n, axis, _opposite(norm))
 
 
 def ihfft(
@@ -155,7 +160,7 @@ def ihfft(
     >>> snp.fft.ihfft(se.TensorSymbol("x", 8)).shape
     (5,)
     """
-    return rfft(a, n, axis, NORMS.get(norm, norm)).conj()
+    return rfft(a, n, axis, _opposite(norm)).conj()
 
 
 def fftn(
@@ -372,13 +377,13 @@ def _inverse_transform(
     parts = [
         _real_inverse_transform(w, basis, axis) for w in (z, z.of(z.imag, multiply(-1, z.real)))
     ]
-    real, imag = [_normalised(part, length, NORMS.get(norm, norm)) for part in parts]
+    real, imag = [_normalised(part, length, _opposite(norm)) for part in parts]
     return z.of(real, imag)
 
 
 def _normalised(x: Operand, length: Expr, norm: str | None) -> Operand:
     """Apply the normalisation of a transform, or that of an inverse one given the opposite norm."""
-    if norm not in NORMS:
+    if norm not in [*NORMS]:
         raise TensorError(f"norm is 'backward', 'ortho' or 'forward', not {norm!r}")
     if norm in (None, "backward"):
         return x

@@ -68,9 +68,9 @@ def norm(A: TensorLike, ord: Order = None, axis: Axes = None, keepdims: bool = F
     True
     """
     A = as_operand(A)
+    axes = as_axes(axis, order_of(A))
     if not order_of(A):
         return abs(A)
-    axes = as_axes(axis, A.order)
     p = ord if ord is None or isinstance(ord, str) else as_scalar(ord, "ord")
     if p is None or p == "fro":
         return power(sum_(squared(A), axis, keepdims), S.Half)

@@ -33,7 +33,7 @@ from ..expressions import (
     shape_of,
 )
 from .arithmetic import add, multiply
-from .axes import Axes, as_axis, ravel, reshape, transpose
+from .axes import Axes, as_axes, as_axis, ravel, reshape, transpose
 from .checked import contract_checked, contract_labelled
 
 
@@ -173,19 +173,18 @@ def tensordot(a: TensorLike, b: TensorLike, axes: int | Sequence[Axes] = 2) -> O
     """
     a, b = as_operand(a), as_operand(b)
     if isinstance(axes, (int, Integer)):
-        pairs = [(order_of(a) - int(axes) + k, k) for k in range(int(axes))]
+        if axes > min(order_of(a), order_of(b)):
+            raise ShapeError(f"tensordot can't sum over {axes} axes of {a} and {b}")
+        lists = [[*range(order_of(a) - int(axes), order_of(a))], [*range(int(axes))]]
     else:
         lists = [[x] if isinstance(x, int) else as_list(x, "axes") for x in as_list(axes, "axes")]
         if len(lists) != 2 or len(lists[0]) != len(lists[1]):
             raise ShapeError(f"tensordot takes two lists of axes of one length, not {axes}")
-        pairs = list(zip(*lists, strict=True))
-    left = list(range(order_of(a)))
+    summed = as_axes(lists[0], order_of(a))
     right = [order_of(a) + k for k in range(order_of(b))]
-    summed = set()
-    for one, two in pairs:
-        one, two = as_axis(one, order_of(a)), as_axis(two, order_of(b))
-        right[two] = left[one]
-        summed.add(left[one])
+    for one, two in zip(summed, as_axes(lists[1], order_of(b)), strict=True):
+        right[two] = one
+    left = range(order_of(a))
     output = [label for label in [*left, *right] if label not in summed]
     return contract_labelled((a, b), (left, right), output, "tensordot")
 

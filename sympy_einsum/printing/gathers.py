@@ -105,7 +105,8 @@ def merge_gathers(product: Factors) -> Factors:
             product.lengths,
         )
         found = _indexed(part)
-        if found is None:
+        # An axis that an array shares with the tensor has no text in brackets.
+        if found is None or not is_distinct(found[2]):
             return product
         labels = tuple(found[2])
         operands.append(contract(part.operands, part.terms, labels, dict(product.lengths)))

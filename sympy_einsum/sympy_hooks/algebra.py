@@ -219,7 +219,8 @@ class AlgebraHooks(Node):
         return _with_numbers(self) if Constant in kinds else self
 
     def _eval_evalf(self, prec: int) -> Expr | None:
-        return _number(self).evalf(prec_to_dps(prec)) if self.is_number else None
+        # SymPy's nan has no value of one digit.
+        return _number(self).evalf(max(prec_to_dps(prec), 2)) if self.is_number else None
 
     def __float__(self) -> float:
         return float(self._known_number())

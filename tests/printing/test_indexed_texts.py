@@ -11,8 +11,9 @@ k, m, n = symbols("k m n", integer=True, positive=True)
 SIZES = {k: 2, m: 3, n: 5}
 x, y = se.TensorSymbol("x", n), se.TensorSymbol("y", k)
 i, j = se.tensors("i j", m)
+C = se.TensorSymbol("C", m, m)
 P, A, B = se.TensorSymbol("P", n, k), se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, n, k)
-NAMES = {**vars(se), **{s.name: s for s in (k, m, n, x, y, i, j, P, A, B)}}
+NAMES = {**vars(se), **{s.name: s for s in (k, m, n, x, y, i, j, P, A, B, C)}}
 INDEXED = [
     (x[i], "x[i]", "x_{i}"),
     (P[i], "P[i]", "P_{i,:}"),
@@ -39,6 +40,8 @@ INDEXED = [
     (B.transpose(1, 0, 2)[i], "B[:, i].transpose(1, 0, 2)", None),
     (A[i] @ A[:, j], "A[i] @ A[:, j]", "A_{i,:} A_{:,j}"),
     (P[i][i], None, None),
+    # An axis that the positions share with the tensor.
+    (se.take_along_axis(C, i[:, None], axis=1)[:, 0], "(C @ one_hot(i, m).T).diagonal()", None),
 ]
 
 
