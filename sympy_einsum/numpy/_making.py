@@ -10,6 +10,7 @@ from .. import operations as ops
 from ..core import UnsupportedError, as_flag, as_scalar, as_shape
 from ..expressions import Delta, Operand, TensorLike, Zeros, as_operand, order_of, shape_of
 from ._rows import NO_AXIS, NO_NUMBER, Lengths, NumpyRow as Row, check_type
+from ._shapes import broadcast_arrays
 
 
 def size(a: TensorLike, axis: int | None) -> Operand:
@@ -70,6 +71,9 @@ def linspace(
 def logspace(
     start: TensorLike, stop: TensorLike, num: int, endpoint: bool, base: TensorLike, axis: int
 ) -> Operand:
+    if order_of(as_operand(base)):
+        start, stop, base = broadcast_arrays([start, stop, base])
+        base = ops.expand_dims(base, axis)
     exponents = linspace(start, stop, num, endpoint, False, axis)
     assert not isinstance(exponents, tuple)
     return ops.power(base, exponents)

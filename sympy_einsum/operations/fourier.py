@@ -16,7 +16,16 @@ from ..core import (
     as_list,
     same_length,
 )
-from ..expressions import Fourier, Operand, TensorLike, contract, half_length, order_of, shape_of
+from ..expressions import (
+    Fourier,
+    Operand,
+    TensorLike,
+    as_operand,
+    contract,
+    half_length,
+    order_of,
+    shape_of,
+)
 from .arithmetic import divide, multiply
 from .axes import Axes, as_axes, as_axis
 from .complex_tensors import ComplexLike, ComplexTensor, as_complex
@@ -297,6 +306,7 @@ def ifftshift(x: ComplexLike, axes: Axes = None) -> ComplexLike:
 def _shifted(x: ComplexLike, axes: Axes, sign: int) -> ComplexLike:
     if isinstance(x, ComplexTensor):
         return x.of(_shifted(x.real, axes, sign), _shifted(x.imag, axes, sign))
+    x = as_operand(x)
     shape = shape_of(x)
     shifted_axes = as_axes(axes, len(shape))
     return (

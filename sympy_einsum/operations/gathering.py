@@ -221,10 +221,12 @@ def _with_positions(A: TensorExpr, indices: Sequence[object]) -> list[object]:
     """Replace masks by the positions of their ones."""
     found: list[object] = []
     for number, entry in enumerate(indices):
-        mask = np.asarray(entry) if isinstance(entry, list) else entry
+        mask = np.asarray(entry) if isinstance(entry, (list, bool, np.bool_)) else entry
         if not isinstance(mask, np.ndarray) or mask.dtype != bool:
             found.append(entry)
             continue
+        if not mask.ndim:
+            raise UnsupportedError(f"a mask has an axis at least; {entry!r} has none")
         rest = sum(e is not None for e in indices[number + 1 :])
         in_front = Ellipsis not in found
         axis = sum(e is not None for e in found) if in_front else A.order - rest - mask.ndim

@@ -92,6 +92,7 @@ def test_a_problem_is_solved():
         ("variables Vector x min sum(x - y)", "'y' is declared neither under parameters nor"),
         ("variables Vector x min sum(x) st x >= x'", ">= can't combine the column vector x with"),
         ("variables Vector x, x min sum(x)", "'x' is declared twice"),
+        ("variables Vector x min x", "the objective has shape (n,), not that of a scalar"),
         ("variables Vector x, y min sum(x)", "the variable 'y' is declared, but doesn't occur"),
         ("variables Vector x min sum(x) st\nx >= 0 x <= 1", "at line 2, column 8"),
         ("variables Vector x min x'*x st x >= 0\nx @ x <= 1", "unexpected character '@'"),

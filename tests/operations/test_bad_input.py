@@ -467,6 +467,8 @@ def test_axes_and_shapes_out_of_range(call):
         1.5,
         (Ellipsis, Ellipsis),
         True,
+        ([0], True),
+        np.array(True),
         slice(None, None, 0),
         slice(0.5, None),
         slice("a", None),

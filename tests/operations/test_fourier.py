@@ -113,6 +113,7 @@ def test_frequencies(length):
         signal = np.arange(length) + 1.0
         found = se.lambdify([x, d], scaled)(signal, 0.5)
         assert_close(found, expected * getattr(np.fft, name[:-4])(signal).real)
+    assert snp.fft.fftshift([3, 1, 2]) == snp.fft.fftshift(se.Constant([3, 1, 2]))
 
 
 def test_a_transform_and_its_inverse_cancel():

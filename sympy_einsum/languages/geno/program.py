@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Eq
 
 from ... import operations
-from ...core import ParseError, deferred, with_time_limit
+from ...core import ParseError, TensorError, deferred, with_time_limit
 from ..matrixcalculus.declarations import Declaration
 from ..matrixcalculus.operators import infer_elementwise
 from ..matrixcalculus.program import Interpreter
@@ -75,7 +75,10 @@ def read_problem(text: str) -> Any:
     if unused:
         raise ParseError(f"the variable {unused[0]!r} is declared, but doesn't occur")
     variables = [program.symbols[name] for name in names]
-    return _new_problem(objective, variables, constraints, maximize=parsed.is_maximum)
+    try:
+        return _new_problem(objective, variables, constraints, maximize=parsed.is_maximum)
+    except TensorError as error:
+        raise ParseError(str(error)) from error
 
 
 def _declared(groups: Sequence[DeclaredKind]) -> list[tuple[str, Declaration]]:
