@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -68,7 +69,8 @@ def in_names_of(backend, name):
 def _executed(backend):
     texts = [*backend.imports, *[backend.helper(name).text for name in backend.support]]
     namespace = {}
-    exec("\n".join(texts), namespace)
+    # Only kernels are compiled to be called from Python.
+    exec(re.sub(r",\s*no_cpython_wrapper=True", "", "\n".join(texts)), namespace)
     return namespace
 
 

@@ -112,7 +112,7 @@ def kernel_text(signature: Signature, plan: Plan, bounds: Collection[Expr]) -> K
         returned,
     ]
     names = map(name, [*signature.arguments, *constants, *given])
-    own = function_of("compute", [*names], body, [name("compiled")])
+    own = function_of("compute", [*names], body, [name("kernel")])
     kept = [bool(steps[k].shape) or k in facts.positions for k in kernel.plan.results]
     return KernelText(
         printed(own), arguments, constants, [kernel.shape(k) for k in kernel.given], kept
@@ -120,18 +120,22 @@ def kernel_text(signature: Signature, plan: Plan, bounds: Collection[Expr]) -> K
 
 
 def _guards(signature: Signature, bounds: Collection[Expr]) -> list[ast.stmt]:
-    """Return the statements that keep a kernel within its arrays."""
-    found = []
+    """Return the statements that keep a kernel within its arrays, few because each frees arrays
+    of the kernel."""
     names, backend = signature.names, signature.backend
+    lengths = []
     for symbol in signature.symbols:
         for axis, length in enumerate(shape_of(symbol)):
             if length.free_symbols <= names.keys() and signature.axes.get(length) != (symbol, axis):
                 size = size_code(length, names, backend)
-                test = quote("{0}.shape[{1}] != {2}", name(names[symbol]), axis, size)
-                message = f"an argument has another length on axis {axis}"
-                found.append(raise_if(test, "IndexError", message))
-    for bound in bounds:
-        if bound.free_symbols <= names.keys():
-            test = quote("{0} < 0", size_code(bound, names, backend))
-            found.append(raise_if(test, "IndexError", "a position is outside of its axis"))
-    return found
+                lengths.append(quote("{0}.shape[{1}] != {2}", name(names[symbol]), axis, size))
+    positions = [
+        quote("{0} < 0", size_code(bound, names, backend))
+        for bound in bounds
+        if bound.free_symbols <= names.keys()
+    ]
+    problems = {
+        "an argument has another length": lengths,
+        "a position is outside of its axis": positions,
+    }
+    return [raise_if(tests, "IndexError", what) for what, tests in problems.items() if tests]

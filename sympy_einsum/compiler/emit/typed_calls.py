@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 from ...core import UnsupportedError
@@ -98,9 +99,9 @@ def _matmul(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> A
 
 
 def _factored(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
-    X, definite = array_value(arguments[0]), scalar_value(arguments[1])
+    X, definite = array_value(arguments[0]), [*map(scalar_value, arguments[1:]), integer(0)][0]
     name = own or printer.new_name()
-    printer.factored(name, X.shape[0], X, integer(int(definite.number or 0)))
+    printer.factored(name, X.shape[0], X, definite)
     return FactorsValue(name, X.shape[0])
 
 
@@ -111,9 +112,10 @@ def _given_factors(value: AnyValue) -> FactorsValue:
 
 def _solved(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
     given, B, flag = _given_factors(arguments[0]), array_value(arguments[1]), _flag(arguments[2])
-    new = printer.new_array(B.shape, own=own)
-    printer.compute("solved", given, B.shape[1], B, flag, new, memory=True, fails=True)
-    return new
+    columns = replace(B, shape=(*B.shape, integer(1))[:2])
+    new = printer.new_array(columns.shape, own=own)
+    printer.compute("solved", given, columns.shape[1], columns, flag, new, memory=True, fails=True)
+    return replace(new, shape=B.shape)
 
 
 def _inverted(printer: Lines, arguments: Sequence[AnyValue], own: str | None) -> AnyValue:
@@ -300,7 +302,7 @@ CALLS: dict[str, CallPrinter] = {
     "matrix_by_vector": _matrix_by_vector,
     "gram": _gram,
     "matmul": _matmul,
-    "factored": _factored,
+    **dict.fromkeys(["factored", "lu_factored"], _factored),
     "solved": _solved,
     "inverted": _inverted,
     "determinant": _determinant,

@@ -51,7 +51,7 @@ class ErrorCode(IntEnum):
 
 # Steps of reductions, with their names in OpenMP's clauses.
 _STEPS = {"add": "+", "larger": "max"}
-_CREATED = ("np.zeros", "np.empty", "np.full")
+_CREATED = ("np.empty", "np.full")
 
 
 class TypedPrinter:
@@ -479,6 +479,8 @@ class TypedPrinter:
             return self._method(tree.func.attr, tree.func.value, tree.args, own)
         if function in _CREATED:
             return self._created(function, tree.args, own)
+        if isinstance(made := tree.args[0] if function == "cleared" else None, ast.Call):
+            return self._created("np.zeros", made.args, own)
         arguments = [self.value(argument) for argument in tree.args]
         if function == "position":
             return self._position(*map(scalar_value, arguments))

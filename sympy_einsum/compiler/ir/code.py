@@ -103,8 +103,9 @@ def assigned(target: Code, value: Code, sign: int = 0) -> ast.stmt:
     return ast.Assign([target], value)
 
 
-def raise_if(test: Code, error: str, message: str) -> ast.stmt:
-    """Return the statement that raises an error with a message under a condition."""
+def raise_if(tests: Sequence[Code], error: str, message: str) -> ast.stmt:
+    """Return the statement that raises an error with a message if any test holds."""
+    test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), [*tests])
     return ast.If(test, [ast.Raise(call(error, message), None)], [])
 
 

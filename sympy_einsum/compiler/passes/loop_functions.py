@@ -177,17 +177,25 @@ class LoopWriter:
         kind = self.backend.integers() if has_positions else name(self.kind)
         return assigned(own, self.backend.created("empty", [shape], kind))
 
-    def compiled(self, operands: Sequence[Code], write: WriteBody) -> tuple[list[ast.stmt], Code]:
+    def compiled(
+        self, operands: Sequence[Code], write: WriteBody
+    ) -> tuple[list[ast.stmt], list[Code]]:
         """Return the statements for a compiler of loops, and the results: what a step computes goes
         into rows of these."""
         loop = self.loop
+        pairs = list(zip(self.arguments, operands, strict=True))
+        # Only carries change.
+        known = {own: code.id for own, code in pairs if isinstance(code, ast.Name)}
+        self.stacked = [known.get(own, own) for own in self.stacked]
+        self.invariants = [known.get(own, own) for own in self.invariants]
         steps, outputs = write(self.body, self.names)
         carried = len(loop.carries)
         length = self.size(loop.length)
         kind = name("dtype")
         before: list[ast.stmt] = [
-            assigned(name(own), operand)
-            for own, operand in zip(self.arguments, operands, strict=True)
+            assigned(name(own), code)
+            for own, code in pairs
+            if own in self.carries or own not in known
         ]
         before += [
             assigned(name(own), ast.Call(kind, [name(own)], []))
@@ -240,7 +248,7 @@ class LoopWriter:
             for own in steps
         ]
         body = [*self.entries(), *steps, *stores, *self._step(outputs[:carried])]
-        return [*before, self._over_steps(body)], as_tuple(returned)
+        return [*before, self._over_steps(body)], returned
 
     def _copied(self, value: Code, array: Code, position: Code, like: Operand) -> ast.stmt:
         """Return the statement that copies a value to a row of an array, entry by entry: Numba

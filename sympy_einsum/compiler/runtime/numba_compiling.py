@@ -1,13 +1,23 @@
 """Decorators by which Numba compiles helper functions, and steps of reductions that may be
-reordered. Nothing is called from C, and each wrapper for that would be compiled too.
+reordered. Only the kernel is called from Python and nothing from C; each wrapper for that would be
+compiled too.
 """
 
 from __future__ import annotations
 
 import numba
 
-compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-inlined = numba.njit(nogil=True, error_model="numpy", forceinline=True, no_cfunc_wrapper=True)
+kernel = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+compiled = numba.njit(
+    nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=True
+)
+inlined = numba.njit(
+    nogil=True,
+    error_model="numpy",
+    forceinline=True,
+    no_cfunc_wrapper=True,
+    no_cpython_wrapper=True,
+)
 
 
 @numba.njit(fastmath={"reassoc"}, no_cfunc_wrapper=True)

@@ -32,6 +32,7 @@ syrk = by_address(cython_blas.__name__, "syrk", 10)
 trsm = by_address(cython_blas.__name__, "trsm", 11)
 trsv = by_address(cython_blas.__name__, "trsv", 8)
 getrf = by_address(cython_lapack.__name__, "getrf", 6)
+getrs = by_address(cython_lapack.__name__, "getrs", 9)
 getri = by_address(cython_lapack.__name__, "getri", 7)
 potrf = by_address(cython_lapack.__name__, "potrf", 5)
 potri = by_address(cython_lapack.__name__, "potri", 5)
@@ -64,6 +65,20 @@ def at(context, value):
         return builder.bitcast(place, numba.core.cgutils.voidptr_t)
 
     return numba.types.voidptr(value), generate
+
+
+@extending.intrinsic
+def cleared(context, X):
+    """Return an array in C order, whose bytes are set to 0: NumPy's function for zeros is four for
+    Numba."""
+
+    def generate(context, builder, signature, values):
+        array = context.make_array(X)(context, builder, values[0])
+        size = builder.mul(array.nitems, array.itemsize)
+        numba.core.cgutils.memset(builder, array.data, size, 0)
+        return numba.core.imputils.impl_ret_borrowed(context, builder, X, values[0])
+
+    return X(X), generate
 
 
 @compiled
@@ -99,7 +114,7 @@ def product(A, B, left, right):
 def matrix_by_vector(A, x, transposed):
     """Return A @ x, or A.T @ x."""
     m, n = A.shape
-    total = np.empty(n if transposed else m, dtype)
+    total = np.empty((n if transposed else m,), dtype)
     for i in range(total.size):
         total[i] = 0
     if m and n:
@@ -145,21 +160,28 @@ def gram(A, transposed):
 
 
 @compiled
-def factored(X, definite):
-    """Factor a matrix for all that is computed from its factors: Cholesky's lower factor of a
-    definite one, which nothing is exchanged for, or LU's factors of the transpose in one array and
-    the rows that were exchanged; whether it is singular, and whether it was said to be definite (1)
-    and isn't. One said to be symmetric (2) may be definite."""
+def lu_factored(X):
+    """Return LU's factors of the transpose of a matrix in one array, the rows that were exchanged,
+    and whether it is singular."""
     n, factor = X.shape[0], X.copy()
-    exchanged, failed = np.empty(n, np.int32), np.empty(1, np.int32)
-    rows, step = at(np.int32(n)), at(np.int32(max(n, 1)))
-    if definite and is_real:
-        potrf(at(np.uint8(85)), rows, at(factor), step, at(failed))
-        if failed[0] == 0:
-            return factor, exchanged[:0], False, False
-        factor = X.copy()
+    exchanged, failed = np.empty((n,), np.int32), np.empty((1,), np.int32)
+    rows, step = at(np.int32(n)), at(np.int32(n or 1))
     getrf(rows, rows, at(factor), step, at(exchanged), at(failed))
-    return factor, exchanged, failed[0] > 0, definite == 1 and is_real
+    return factor, exchanged, failed[0] > 0
+
+
+@compiled
+def factored(X, definite):
+    """Return Cholesky's lower factor of a matrix that is definite, for which nothing is exchanged,
+    else LU's factors; and whether it was said to be definite (1) and isn't. One said to be
+    symmetric (2) may be definite."""
+    n, factor, failed = X.shape[0], X.copy(), np.empty((1,), np.int32)
+    if is_real:
+        potrf(at(np.uint8(85)), at(np.int32(n)), at(factor), at(np.int32(n or 1)), at(failed))
+        if failed[0] == 0:
+            return factor, failed[:0], False, False
+    factor, exchanged, singular = lu_factored(X)
+    return factor, exchanged, singular, definite == 1 and is_real
 
 
 @compiled
@@ -204,10 +226,21 @@ def exchange_rows(X, exchanged, backwards):
 @compiled
 def solved(factors, B, transposed):
     """Return inv(X) @ B, or inv(X.T) @ B, of a matrix X that is factored."""
-    factor, exchanged, singular, _ = factors
+    factor, exchanged, singular = factors[:3]
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
     X, is_lu = B.copy(), exchanged.size > 0
+    # Numba compiles no branch that the number of axes or factors excludes.
+    if B.ndim == 1:
+        n, one = factor.shape[0], at(np.int32(1))
+        rows, step, failed = at(np.int32(n)), at(np.int32(n or 1)), at(np.int32(0))
+        if is_lu:
+            trans = at(np.uint8(78 if transposed else 84))
+            getrs(trans, rows, one, at(factor), step, at(exchanged), at(X), step, failed)
+        for k in range(0 if is_lu else 2):
+            trans = at(np.uint8(78 if k else 84))
+            trsv(at(np.uint8(85)), trans, at(np.uint8(78)), rows, at(factor), step, at(X), one)
+        return X
     if transposed:
         exchange_rows(X, exchanged, not transposed)
     # In a loop, since Numba compiles a function again for each choice of constants.
@@ -223,15 +256,15 @@ def solved(factors, B, transposed):
 @compiled
 def inverted(factors):
     """Return the inverse of a matrix that is factored."""
-    factor, exchanged, singular, _ = factors
+    factor, exchanged, singular = factors[:3]
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
     n, inverse = factor.shape[0], factor.copy()
-    rows, step, failed = at(np.int32(n)), at(np.int32(max(n, 1))), at(np.int32(0))
-    if exchanged.size == 0:
+    rows, step, failed = at(np.int32(n)), at(np.int32(n or 1)), at(np.int32(0))
+    if len(factors) == 4 and exchanged.size == 0:
         potri(at(np.uint8(85)), rows, at(inverse), step, failed)
         return with_upper(inverse)
-    space = np.empty(64 * max(n, 1), dtype)
+    space = np.empty((64 * n + 1,), dtype)
     getri(rows, at(inverse), step, at(exchanged), at(space), at(np.int32(space.size)), failed)
     space[0] = 0  # until here it isn't freed
     return inverse
@@ -240,7 +273,7 @@ def inverted(factors):
 @compiled
 def determinant(factors):
     """Return the determinant of a matrix that is factored."""
-    factor, exchanged, _, _ = factors
+    factor, exchanged = factors[:2]
     total = dtype(1)
     for i in range(factor.shape[0]):
         total *= factor[i, i]
@@ -254,8 +287,8 @@ def determinant(factors):
 @compiled
 def log_determinant(factors):
     """Return log |det X| of a matrix that is factored."""
-    factor, exchanged, _, failed = factors
-    if failed:
+    factor, exchanged = factors[:2]
+    if len(factors) == 4 and factors[3]:
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     total = 0.0
     for i in range(factor.shape[0]):
@@ -266,12 +299,12 @@ def log_determinant(factors):
 @compiled
 def signed_log_determinant(factors):
     """Return the sign of the determinant of a matrix that is factored, and log |det X|."""
-    factor, exchanged, singular, _ = factors
+    factor, exchanged = factors[:2]
     found = np.ones(2, factor.dtype)
     for i in range(exchanged.size):
         size = abs(factor[i, i])
         found[0] *= factor[i, i] / size if size > 0 else factor[i, i]
         if exchanged[i] != i + 1:
             found[0] = -found[0]
-    found[1] = log_determinant((factor, exchanged, singular, False))
+    found[1] = log_determinant(factors[:3])
     return found

@@ -36,7 +36,7 @@ def _of_numbers(name: str) -> str | None:
 
 
 SUPPORT: dict[str, Helper] = {
-    **helpers(".numba_compiling", "compiled", "inlined"),
+    **helpers(".numba_compiling", "kernel", "compiled", "inlined"),
     **helpers(".numba_types", "dtype"),
     **helpers(".numba_compiling", "add", "larger"),
     **helpers(".numba_elementary", *("exponent_parts", "exp", "expm1", "tanh", "log", "log1p")),
@@ -49,7 +49,8 @@ SUPPORT: dict[str, Helper] = {
     **helpers(".numba_types", "is_real"),
     **helpers(
         ".numba_factors",
-        *("by_address", "gemm", "gemv", "syrk", "trsm", "trsv", "getrf", "getri", "potrf", "potri"),
+        *("by_address", "gemm", "gemv", "syrk", "trsm", "trsv", "getrf", "getrs", "getri"),
+        *("potrf", "potri", "cleared", "lu_factored"),
         *("with_upper", "at", "product", "matrix_by_vector", "gram", "factored", "by_triangle"),
         *("exchange_rows", "solved", "inverted", "determinant", "log_determinant"),
         "signed_log_determinant",

@@ -6,9 +6,9 @@ import numpy as np
 
 from .numba_factors import (
     determinant,
-    factored,
     inverted,
     log_determinant,
+    lu_factored,
     signed_log_determinant,
     solved,
 )
@@ -49,7 +49,7 @@ def singular_bases(X):
 @compiled
 def out_of_bases(U, core, V):
     """Return a derivative of det as a matrix, given in bases."""
-    sign = determinant(factored(U, 0)) * determinant(factored(V, 0))
+    sign = determinant(lu_factored(U)) * determinant(lu_factored(V))
     return np.dot(np.dot(np.conj(U), sign * core), np.conj(V))
 
 
@@ -123,7 +123,7 @@ def cofactors(X, order):
             other = n ** (2 * (order - 1 - j))
             for at in range(total.size):
                 total[at] -= last[at + (at // own % n - at // other % n) * (other - own)]
-    return determinant(factored(U, 0)) * determinant(factored(V, 0)) * total
+    return determinant(lu_factored(U)) * determinant(lu_factored(V)) * total
 
 
 @compiled
@@ -181,7 +181,7 @@ def exponential(A):
     odd = np.dot(A1, odd)
     for at in np.ndindex(A.shape):
         A1[at], A2[at] = even[at] - odd[at], even[at] + odd[at]
-    total = solved(factored(A1, 0), A2, 0)
+    total = solved(lu_factored(A1), A2, 0)
     for _ in range(int(turns)):
         total = np.dot(total, total)
     return total
@@ -192,7 +192,7 @@ def each_inv(A):
     """Return the inverse of each matrix."""
     total = np.empty_like(A)
     for k in range(A.shape[0] if total.size else 0):
-        put(total[k], inverted(factored(A[k], 0)))
+        put(total[k], inverted(lu_factored(A[k])))
     return total
 
 
@@ -264,7 +264,7 @@ def each_det(A):
     """Return the determinant of each matrix."""
     total = np.empty(A.shape[0], A.dtype)
     for k in range(A.shape[0]):
-        total[k] = determinant(factored(A[k], 0))
+        total[k] = determinant(lu_factored(A[k]))
     return total
 
 
@@ -273,7 +273,7 @@ def each_logdet(A):
     """Return log |det X| of each matrix X."""
     total = np.empty(A.shape[0], A.real.dtype)
     for k in range(A.shape[0]):
-        total[k] = log_determinant(factored(A[k], 0))
+        total[k] = log_determinant(lu_factored(A[k]))
     return total
 
 
@@ -330,7 +330,7 @@ def each_solve(A, B):
     """Return inv(X) @ Y of each two matrices."""
     total = np.empty_like(B)
     for k in range(B.shape[0]):
-        put(total[k], solved(factored(A[k], 0), B[k], 0))
+        put(total[k], solved(lu_factored(A[k]), B[k], 0))
     return total
 
 
@@ -339,7 +339,7 @@ def each_slogdet(A):
     """Return the sign of the determinant of each matrix, and log |det X|."""
     signs, logs = np.empty(A.shape[0], A.dtype), np.empty(A.shape[0], A.real.dtype)
     for k in range(A.shape[0]):
-        found = signed_log_determinant(factored(A[k], 0))
+        found = signed_log_determinant(lu_factored(A[k]))
         signs[k], logs[k] = found[0], found[1].real
     return signs, logs
 
@@ -350,7 +350,7 @@ def each_power(A, exponent):
     total = np.empty_like(A)
     for k in range(A.shape[0]):
         power = np.eye(A.shape[1], A.shape[1], 0, dtype)
-        base = inverted(factored(A[k], 0)) if exponent < 0 else A[k]
+        base = inverted(lu_factored(A[k])) if exponent < 0 else A[k]
         rest = abs(exponent)
         while rest:
             if rest % 2:

@@ -158,7 +158,7 @@ def test_a_matrix_said_to_be_definite_that_is_not():
 def test_singular_matrices():
     X = np.ones((3, 3))
     for module in ("numpy_factors", "numba_factors"):
-        factors = raw(f"{module}.factored")(X, False)
+        factors = raw(f"{module}.{'lu_' * (module == 'numba_factors')}factored")(X)
         assert factors[2]
         assert raw(f"{module}.determinant")(factors) == 0
         with np.errstate(divide="ignore"):
@@ -219,11 +219,16 @@ def test_products_of_transposed_matrices(shape):
 
 
 @pytest.mark.parametrize("is_definite", [0, 1])
-@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize("n", [0, 1, 5])
 def test_factors_of_numba(n, is_definite):
     X, B = definite(n) if is_definite else matrix(n), matrix(n)
-    factors = raw("numba_factors.factored")(X, is_definite)
-    assert (factors[1].size == 0) == bool(is_definite)
+    lu_factored, factored = raw("numba_factors.lu_factored"), raw("numba_factors.factored")
+    factors = factored(X, 1) if is_definite else lu_factored(X)
+    assert factors[1].size == (0 if is_definite else n)
+    solved, b = raw("numba_factors.solved"), RANDOM.standard_normal(n)
+    for transposed in (False, True):
+        own = X.T if transposed else X
+        assert_allclose(solved(factors, b, transposed), np.linalg.solve(own, b), atol=1e-9)
     names = (
         *("numba_factors.solved", "numba_factors.inverted", "numba_factors.log_determinant"),
         *("numba_factors.signed_log_determinant", "numba_factors.determinant"),
@@ -284,6 +289,9 @@ def test_addresses_in_compiled_code():
 
     with pytest.raises(numba.core.errors.TypingError, match="isn't in C order"):
         address(np.zeros((3, 3)).T[:2])
+    cleared = raw("numba_factors.cleared")
+    for shape in ((0,), (3,), (2, 0), (2, 3, 4)):
+        assert_array_equal(numba.njit(lambda x: cleared(x))(np.ones(shape)), np.zeros(shape))
 
 
 # --- derivatives of determinants ------------------------------------------------------------------
@@ -305,7 +313,7 @@ def derivative_of_det(X, order):
 @pytest.fixture
 def with_factors(monkeypatch):
     """The functions of stacks call compiled functions of factors."""
-    for name in ("determinant", "factored", "inverted", "log_determinant", "solved"):
+    for name in ("determinant", "lu_factored", "inverted", "log_determinant", "solved"):
         monkeypatch.setattr(numba_stacks, name, compiled("float64")[name])
     name = "signed_log_determinant"
     monkeypatch.setattr(numba_stacks, name, compiled("float64")[name])

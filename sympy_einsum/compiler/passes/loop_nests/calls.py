@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from sympy import Expr, S
+from sympy import Expr
 
 from ....core import UnsupportedError
 from ...ir.code import Code, call, constant, equal, name, product, quote
@@ -104,15 +104,15 @@ def _factors(kernel: Statements, number: int) -> Code:
 
 def _factored(kernel: Statements, number: int) -> Code:
     (definite,) = kernel.step(number).params
-    return call("factored", _operands(kernel, number)[0], 2 if definite is None else int(definite))
+    (matrix,) = _operands(kernel, number)
+    if definite is False:
+        return call("lu_factored", matrix)
+    return call("factored", matrix, 2 if definite is None else 1)
 
 
 def _solved(kernel: Statements, number: int) -> Code:
     _, inputs, (_, transposed), _ = kernel.step(number)
-    lengths = [*kernel.shape_of(inputs[1]), S.One][:2]
-    right = _reshaped(kernel, inputs[1], *map(kernel.size, lengths))
-    code = call("solved", _factors(kernel, number), right, float(transposed))
-    return _like(kernel, number, code)
+    return call("solved", _factors(kernel, number), kernel.whole(inputs[1]), float(transposed))
 
 
 def _by_factors(kernel: Statements, number: int) -> Code:
@@ -185,18 +185,13 @@ def _part(kernel: Statements, number: int) -> Code:
     return _like(kernel, number, code)
 
 
-def _loop(kernel: Statements, number: int) -> Code:
-    """Return the call of a loop, a function of its own."""
-    return kernel.loop(number, _operands(kernel, number))
-
-
 def _solution(kernel: Statements, number: int) -> Code:
     raise UnsupportedError(solutions_refused(kernel.spelling.name))
 
 
 def _result(kernel: Statements, number: int) -> Code:
     _, inputs, (place, _), _ = kernel.step(number)
-    return quote("{0}[{1}]", name(kernel.values[inputs[0]].name), place)
+    return kernel.results_of(inputs[0])[place]
 
 
 def _reshape(kernel: Statements, number: int) -> Code:
@@ -235,7 +230,6 @@ CALLS: dict[str, CallRule] = {
     "decomposed": _stacked,
     "matrix_power": _power,
     "part": _part,
-    "loop": _loop,
     "result": _result,
     "solution": _solution,
 }

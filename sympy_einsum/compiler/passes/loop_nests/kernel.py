@@ -22,7 +22,7 @@ from .contraction import with_rows
 from .decomposition import decomposed
 from .entries import SizeCode, Spelling
 from .placement import StoredValue
-from .statements import Statements
+from .statements import Statements, zeros
 
 REDUCED = {"sum", "prod", "extremum", "einsum"}
 WRITTEN = {"zeros", "writable", "write", "scatter", "scatters"}
@@ -46,6 +46,7 @@ class Kernel(Statements):
         steps = enumerate(self.plan.instructions)
         # The numbers of loops.
         self.loop_numbers = itertools.count(1)
+        self.loops_results: dict[int, Sequence[Code]] = {}
         called = [step for number, step in steps if self._is_called(number)]
         self.inlined = self.facts.inlined({self.facts.roots[k] for s in called for k in s.inputs})
 
@@ -75,8 +76,8 @@ class Kernel(Statements):
         length = self.size(rows.length)
         opening = []
         for k, own in totals.items():
-            zero = "np.zeros({0}, dtype)" if steps[k].shape else "dtype(0)"
-            opening.append(assigned(name(own), quote(zero, self.shape(k))))
+            zero = zeros(self.shape(k), name("dtype")) if steps[k].shape else quote("dtype(0)")
+            opening.append(assigned(name(own), zero))
         width, (most, least) = self.size(rows.width), (tuning.BLOCK_ENTRIES, tuning.MIN_BLOCK_ROWS)
         few = quote("max({0} // max({1}, 1), {2})", most, width, least)
         bound = tuning.MAX_BLOCK_TOTALS
@@ -113,6 +114,8 @@ class Kernel(Statements):
             step = self.step(number)
             if step.op in WRITTEN:
                 getattr(self, step.op)(number)
+            elif step.op == "loop":
+                self._write_loop(number)
             elif self._is_called(number):
                 self._call(number)
             elif step.op in REDUCED and not self.facts.entrywise[number]:
@@ -120,9 +123,14 @@ class Kernel(Statements):
             elif step.op == "copy" or (self.facts.entrywise[number] and number not in self.inlined):
                 self.compute(number)
 
-    def loop(self, number: int, operands: Sequence[Code]) -> Code:
-        """Write a loop on some operands; return its results. It is no function of its own, which
-        Numba would compile once by itself and once more for the kernel."""
+    def results_of(self, number: int) -> Sequence[Code]:
+        """Return the results of a loop."""
+        return self.loops_results[number]
+
+    def _write_loop(self, number: int) -> None:
+        """Write a loop. It is no function of its own, which Numba would compile once by itself and
+        once more for the kernel."""
+        operands = [self.whole(k) for k in self.step(number).inputs]
         taken = {*self.names.values()}
         prefix = next(
             own
@@ -132,18 +140,18 @@ class Kernel(Statements):
         writer = LoopWriter(self.step(number).params[0], prefix, self.spelling, self.size)
         statements, results = writer.compiled(operands, self._body)
         self.tree.append([*statements])
-        return results
+        self.loops_results[number] = results
 
     def _body(self, body: ScanBody, names: Mapping[Expr, str]) -> tuple[list[ast.stmt], list[Code]]:
         """Return the statements of a step, and the code of its outputs."""
         inner = Kernel(body.plan, {**self.names, **names}, self.spelling, self._size)
         inner.loop_numbers, inner.new_names = self.loop_numbers, self.new_names
         statements, outputs = inner.statements()
-        zeros = [
-            assigned(name(inner.values[k].array), quote("np.zeros({0}, dtype)", inner.shape(k)))
+        given = [
+            assigned(name(inner.values[k].array), zeros(inner.shape(k), name("dtype")))
             for k in inner.given
         ]
-        return [*zeros, *statements], outputs
+        return [*given, *statements], outputs
 
     def _is_called(self, number: int) -> bool:
         if self.step(number).op in WRITTEN | REDUCED | {"argument", "constant", "copy"}:
@@ -155,8 +163,12 @@ class Kernel(Statements):
         if step.op not in CALLS:
             raise UnsupportedError(f"backend {self.spelling.name!r} has no {step.op}")
         code = CALLS[step.op](self, number)
-        own = self.new_name()
-        place = self.tree.append([assigned(name(own), code)])
+        if isinstance(code, ast.Name):
+            own, statements = code.id, []
+        else:
+            own = self.new_name()
+            statements = [assigned(name(own), code)]
+        place = self.tree.append([*statements])
         value = StoredValue(place, is_call=OPS[step.op].owns)
         if step.shape:
             value.array, value.order = own, range(len(step.shape))

@@ -88,6 +88,11 @@ def _in_loops(index: Index, order: Sequence[int]) -> Index:
     return index_on(index, [variable(order.index(axis)) for axis in range(len(order))])
 
 
+def zeros(shape: Sequence[Code], kind: Code) -> Code:
+    """Return an array of zeros."""
+    return quote("cleared(np.empty({0}, {1}))", shape, kind)
+
+
 class Statements(Entries):
     """Puts statements into loops."""
 
@@ -100,8 +105,8 @@ class Statements(Entries):
         self.given: list[int] = []
         self.results = {*plan.results}
 
-    def loop(self, number: int, operands: Sequence[Code]) -> Code:
-        """Return the call of a loop on some operands; its function goes before the kernel."""
+    def results_of(self, number: int) -> Sequence[Code]:
+        """Return the results of a loop."""
         raise NotImplementedError
 
     def compute(self, number: int) -> None:
@@ -181,7 +186,9 @@ class Statements(Entries):
                 loops[first - 1].learn((number, variables_at(kept)), name(own))
         else:
             value.array, value.order = own, tuple(range(len(output)))
-            full = quote("np.full({0}, {1}, {2})", self.shape(number), initial, kind)
+            full = zeros(self.shape(number), kind)
+            if start != "0":
+                full = quote("np.full({0}, {1}, {2})", self.shape(number), initial, kind)
             loops[0].before.append(assigned(name(own), full))
             entry = subscript(name(own), [variable_name(depth) for depth in kept])
             self.here.append(statement(update, entry, factors))
@@ -213,8 +220,7 @@ class Statements(Entries):
 
     def _not_empty(self, lengths: Sequence[Expr]) -> ast.stmt:
         tests = [quote("{0} == 0", self.size(length)) for length in lengths]
-        test = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
-        return raise_if(test, "ValueError", "no entries to take the extremum of")
+        return raise_if(tests, "ValueError", "no entries to take the extremum of")
 
     # --- arrays that are written to
 
@@ -224,8 +230,8 @@ class Statements(Entries):
         if number in self.results and len(order) > 1:
             self.given.append(number)
         else:
-            zeros = quote("np.zeros({0}, {1})", self.shape(number), self.kind(number))
-            self.tree.after[0].append(assigned(name(own), zeros))
+            made = zeros(self.shape(number), self.kind(number))
+            self.tree.after[0].append(assigned(name(own), made))
         self.values[number] = StoredValue((0,), array=own, order=order)
         self.fresh.add(number)
 
