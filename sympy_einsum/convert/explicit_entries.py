@@ -61,7 +61,8 @@ def _entries(node: Basic, operands: Arrays) -> np.ndarray:
     """Return the node's entries as an array of SymPy scalars, from those of its operands."""
     if not isinstance(node, TensorExpr):
         below = [operand[()] for operand in operands]
-        return _boxed(node.func(*below) if below and tuple(below) != node.args else node)
+        is_new = below and tuple(below) != node.args
+        return _filled((), {(): node.func(*below) if is_new else node})
     if any(not length.is_Integer for length in node.shape):
         raise ShapeError(
             f"as_explicit needs numeric lengths, not {node.shape}; substitute them: e.subs(n, 3)"
@@ -75,12 +76,6 @@ def _cofactor(matrix: Matrix, rows: Sequence[int], columns: Sequence[int]) -> Ex
     kept = [[k for k in range(matrix.rows) if k not in gone] for gone in (rows, columns)]
     sign = Eijk(*rows, *kept[0]) * Eijk(*columns, *kept[1])
     return sign * matrix.extract(*kept).det() if sign else S.Zero
-
-
-def _boxed(value: Expr) -> np.ndarray:
-    box = np.empty((), dtype=object)
-    box[()] = value
-    return box
 
 
 def _filled(shape: Sizes, values: Mapping[Sizes, Expr]) -> np.ndarray:

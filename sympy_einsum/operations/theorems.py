@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 from sympy import Mul, S
 
 from ..core import TensorError, as_list, index_letter
-from ..expressions import Delta, Ones, Operand, View, shape_of
+from ..expressions import Delta, Ones, Operand, View, representative, shape_of, unite
 from .written_forms import Argument, IndexString, Written, WrittenProduct, fold, written
 
 
@@ -255,17 +255,17 @@ def _with_product_inlined(outer: Any, number: int) -> WrittenProduct:
     # A symbol of the inner product isn't the equal one of the outer product.
     merged: dict[Symbol, Symbol] = {}
     for one, other in zip(outer.inputs[number], inner.output, strict=True):
-        first, second = _root(merged, one), _root(merged, (other,))
+        first, second = representative(merged, one), representative(merged, (other,))
         if first != second:
             # Of two symbols of the outer product the first one is the representative.
             merged.update({first: second} if isinstance(second, str) else {second: first})
     fresh = _fresh({*outer.symbols, *inner.symbols})
     for i in inner.symbols:
-        if _root(merged, (i,)) == (i,):
+        if representative(merged, (i,)) == (i,):
             merged[i,] = next(fresh) if i in outer.symbols else i
 
     def renamed(term: Iterable[Symbol]) -> IndexString:
-        return tuple([str(_root(merged, i)) for i in term])
+        return tuple([str(representative(merged, i)) for i in term])
 
     inside = [renamed([(i,) for i in term]) for term in inner.inputs]
     before, after = outer.inputs[:number], outer.inputs[number + 1 :]
@@ -386,19 +386,17 @@ def merge_deltas(expr: Argument) -> Written:
     """
     product = _checked_product(expr)
     lengths = _lengths(product)
-    merged: dict[Symbol, Symbol] = {}
+    merged: dict[str, str] = {}
     inputs, arguments = [], []
     for term, argument in zip(product.inputs, product.arguments, strict=True):
         half = len(term) // 2
         if term and not isinstance(argument, Written) and argument == _delta(argument):
             for one, other in zip(term[:half], term[half:], strict=True):
-                first, second = _root(merged, one), _root(merged, other)
-                if first != second:
-                    merged[second] = first
+                unite(merged, one, other)
         else:
             inputs.append(term)
             arguments.append(argument)
-    terms = [[_root(merged, i) for i in term] for term in (*inputs, product.output)]
+    terms = [[representative(merged, i) for i in term] for term in (*inputs, product.output)]
     found = {i for term in terms[:-1] for i in term}
     alone = [i for i in product.symbols if i not in merged and i not in found]
     ones = [Ones(lengths[i]) for i in alone]
@@ -593,9 +591,3 @@ def _lengths(product: WrittenProduct) -> dict[str, Any]:
 
 def _fresh(taken: Collection[str]) -> Iterator[str]:
     return (letter for letter in map(index_letter, count()) if letter not in taken)
-
-
-def _root(merged: Mapping[Symbol, Symbol], symbol: Symbol) -> Any:
-    while symbol in merged:
-        symbol = merged[symbol]
-    return symbol
