@@ -372,7 +372,7 @@ def test_logdet_of_a_negative_determinant():
 
 def test_quadratic_form():
     f = x @ A @ x
-    assert se.gradient(f, x) == (A + A.T) @ x or se.gradient(f, x) == A @ x + A.T @ x
+    assert se.gradient(f, x) == A @ x + A.T @ x
     assert se.hessian(f, x) == A + A.T
     assert se.diff(f, x, 2) == A + A.T
     assert se.diff(f, x, 3) == se.Zeros(n, n, n)
@@ -510,10 +510,10 @@ def test_maximum_with_zero_is_between_the_slopes():
 
 
 def test_norm_at_zero_is_not_silently_wrong():
-    """x / norm(x) has no limit at 0: NaN is honest, a number isn't, except JAX's choice of 0."""
+    """x / norm(x) has no limit at 0."""
     with np.errstate(all="ignore"):
         derivative = evaluate(se.gradient(se.norm(x), x), {x: np.zeros(3)})
-    assert np.all(np.isnan(derivative)) or np.all(derivative == 0)
+    assert np.isnan(derivative).all()
 
 
 def test_large_arguments_stay_finite_and_accurate():

@@ -128,7 +128,7 @@ def test_a_function_of_a_special_matrix_is_built_by_substitution_too(name, size)
             if not isinstance(general, se.TensorExpr)
             else general.func(*[matrix if arg == A else arg for arg in general.args]),
         }.items():
-            assert found is built or found == built, (kind, way)
+            assert found == built, (kind, way)
         assert pickle.loads(pickle.dumps(built)) == built
 
 
@@ -192,7 +192,7 @@ def test_involutions():
     A, S = se.TensorSymbol("A", n, n), se.TensorSymbol("S", m, n, n)
     assert se.inv(A).subs(A, se.inv(B)) is B
     assert se.inv(S).subs(S, se.inv(T)) is T
-    assert se.pinv(X.T).subs(X, se.pinv(X.T)) is X or se.pinv(se.pinv(X)) is X
+    assert se.pinv(se.pinv(X)) is X
 
 
 LENGTHS = {

@@ -81,10 +81,7 @@ def test_a_substitution_of_the_wrong_shape_is_an_error():
 def test_substituting_axis_lengths():
     e = (X @ v).subs({n: 3, m: 4})
     assert e.shape == (3,)
-    assert e.free_symbols == {
-        se.TensorSymbol("X", (3, 4)),
-        se.TensorSymbol("v", (4,)),
-    } or e.free_symbols >= {se.TensorSymbol("X", (3, 4)), se.TensorSymbol("v", (4,))}
+    assert e.free_symbols == {se.TensorSymbol("X", (3, 4)), se.TensorSymbol("v", (4,))}
     assert X.subs(n, m).shape == (m, m)
     assert X.mean().subs({n: 3, m: 4}) == se.TensorSymbol("X", (3, 4)).sum() / 12
     f = x @ x

@@ -66,7 +66,8 @@ def test_the_fock_matrix_has_two_terms(density):
     fock = se.gradient(energy(density), density)
     assert len(fock.operands) == 2
     direct, exchange = [se.einsum(f"kl,{i}->ij", density, I) for i in ("ijkl", "ikjl")]
-    assert se.equal(fock, direct - exchange / 2) or density is X
+    if density is D:
+        assert se.equal(fock, direct - exchange / 2)
     value = se.lambdify([density, I], fock)(numbers(density), numbers(I))
     d, i = numbers(density), numbers(I)
     expected = np.einsum("kl,ijkl->ij", d, i)

@@ -53,15 +53,12 @@ def test_the_errors_are_one_family():
 
 
 def test_clashing_lengths_name_operand_index_and_both_lengths():
-    for text in (
-        message(se.ShapeError, se.einsum, "ij,jk->ik", X, Y),
-        message(se.ShapeError, se.einsum, X, [0, 1], Y, [1, 2], [0, 2]),
-    ):
-        assert "m" in text
-        assert "p" in text
-        assert "Y" in text or "operand" in text
-    text = message(se.ShapeError, se.einsum, "ij,jk->ik", X, Y)
-    assert "j" in text
+    for index, text in {
+        "j": message(se.ShapeError, se.einsum, "ij,jk->ik", X, Y),
+        "1": message(se.ShapeError, se.einsum, X, [0, 1], Y, [1, 2], [0, 2]),
+    }.items():
+        assert text.startswith(f"index '{index}' of ")
+        assert "has length m in operand 1 and length p in operand 2" in text
 
 
 def test_clashing_numbers():
@@ -572,7 +569,7 @@ def test_a_count_needs_a_variable_before_it():
 def test_gradients_and_hessians_are_of_scalars():
     for operation in (se.gradient, se.hessian):
         text = message((se.TensorError, TypeError), operation, X @ v, v)
-        assert "n" in text or "scalar" in text
+        assert "takes a scalar, not a tensor of shape (n,)" in text
 
 
 @pytest.mark.parametrize("y", ["x", None, STRANGER, {}, "__import__('os')"])
@@ -725,7 +722,7 @@ def test_results_share_no_memory_with_arguments():
         assert not np.shares_memory(result, array)
     same, again = se.lambdify([Q], [2 * Q, 2 * Q])(array)
     same += 1
-    assert np.array_equal(again, 2 * array) or same is again
+    assert np.array_equal(again, 2 * array)
 
 
 # --- strings are never run ------------------------------------------------------------------------

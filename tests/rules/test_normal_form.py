@@ -351,7 +351,7 @@ def test_equal():
 def test_trace_of_a_simplification_leads_from_one_end_to_the_other():
     result, steps = se.simplify(log(exp(x)) + exp(x) * exp(-x), trace=True)
     assert result == x + 1
-    assert [step.rule for step in steps] == ["power", "compose"] or len(steps) == 2
+    assert {step.rule for step in steps} == {"power", "compose"}
     for step in steps:
         assert_equal_values(step.before, step.after)
 
