@@ -9,6 +9,7 @@ differ, at a kink or jump, it is the derivative of the branch itself, as abs'(0)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
 
 from sympy import (
@@ -158,9 +159,8 @@ def _limit(expr: Expr, symbol: Symbol, point: Expr) -> Expr:
     size = expr.count_ops()
     if size > tuning.MAX_SERIES_OPERATIONS:
         return S.NaN
-    series = _Series(symbol, point).of(expr)
-    if series is not None:
-        power, coefficients = series
+    with suppress(_NoSeriesError):
+        power, coefficients = _Series(symbol, point).of(expr)
         if power > 0 or coefficients:
             return _limit_at_zero(power, coefficients)
     if size > tuning.MAX_LIMIT_OPERATIONS:
@@ -183,31 +183,32 @@ def _limit_at_zero(power: int, coefficients: list[Expr]) -> Expr:
     return coefficients[0] * S.Infinity if is_infinite else S.NaN
 
 
+class _NoSeriesError(Exception):
+    """An expression has no Laurent series, or it can't be decided whether a coefficient is 0."""
+
+
 class _Series:
     """Laurent series at a point: the least power, and coefficients from there on, the first of
-    which isn't 0 (no coefficients if all are 0). None if there is no series."""
+    which isn't 0 (no coefficients if all are 0)."""
 
     def __init__(self, symbol: Symbol, point: Expr):
         self.symbol, self.point = symbol, point
 
-    def of(self, expr: Expr) -> Laurent | None:
+    def of(self, expr: Expr) -> Laurent:
         """Return the series of an expression."""
         if self.symbol not in expr.free_symbols:
             return _without_leading_zeros(0, [expr, *[S.Zero] * (tuning.SERIES_TERMS - 1)])
-        if isinstance(expr, tan):
-            return self.of(sin(expr.args[0]) / cos(expr.args[0]))
-        if isinstance(expr, tanh):
-            return self.of(sinh(expr.args[0]) / cosh(expr.args[0]))
+        if isinstance(expr, (tan, tanh)):
+            above, below = (sin, cos) if isinstance(expr, tan) else (sinh, cosh)
+            return self.of(above(expr.args[0]) / below(expr.args[0]))
         if expr == self.symbol:
             return _without_leading_zeros(
                 0, [self.point, S.One, *[S.Zero] * (tuning.SERIES_TERMS - 2)]
             )
         row = row_of(type(expr))
         if not (expr.is_Add or expr.is_Mul or expr.is_Pow or (row and row.is_analytic)):
-            return None
+            raise _NoSeriesError
         parts = [self.of(arg) for arg in expr.args]
-        if None in parts:
-            return None
         if expr.is_Add:
             return reduce(_series_sum, parts)
         if expr.is_Mul:
@@ -217,27 +218,24 @@ class _Series:
             return reduce(_series_product, [factor] * abs(int(expr.exp)))
         return self._composed(expr, parts)
 
-    def _composed(self, expr: Expr, parts: list[Laurent | None]) -> Laurent | None:
+    def _composed(self, expr: Expr, parts: list[Laurent]) -> Laurent:
         """Compose a function with a series by its derivatives."""
         moving = [k for k, arg in enumerate(expr.args) if self.symbol in arg.free_symbols]
-        argument = parts[moving[0]]
-        if len(moving) != 1 or argument is None or argument[0] < 0:
-            return None
-        power, coefficients = argument
+        power, coefficients = parts[moving[0]]
+        if len(moving) != 1 or power < 0:
+            raise _NoSeriesError
         start, *steps = ([S.Zero] * power + coefficients)[: tuning.SERIES_TERMS] or [S.NaN]
         if expr.is_Pow and not (start.is_positive if moving == [0] else expr.base.is_positive):
-            return None
+            raise _NoSeriesError
         u = Dummy(real=True)
         outer: Expr = expr.func(*[u if k == moving[0] else arg for k, arg in enumerate(expr.args)])
-        total: Laurent | None = (0, [S.Zero] * tuning.SERIES_TERMS)
+        total: Laurent = (0, [S.Zero] * tuning.SERIES_TERMS)
         rest = _without_leading_zeros(1, steps)
         raised = _without_leading_zeros(0, [S.One, *[S.Zero] * (tuning.SERIES_TERMS - 1)])
         for k in range(tuning.SERIES_TERMS):
             value = outer.subs(u, start)
             if not value.is_finite or value.is_real is False:
-                return None
-            if rest is None or raised is None or total is None:
-                return None
+                raise _NoSeriesError
             term = [value / factorial(k) * c for c in raised[1]]
             total = _series_sum(total, (raised[0], term))
             raised = _series_product(raised, rest)
@@ -245,32 +243,28 @@ class _Series:
         return total
 
 
-def _without_leading_zeros(power: int, coefficients: Sequence[Expr]) -> Laurent | None:
-    """Strip leading zeros; None where it can't be decided whether a coefficient is 0."""
+def _without_leading_zeros(power: int, coefficients: Sequence[Expr]) -> Laurent:
+    """Strip leading zeros."""
     for k, coefficient in enumerate(coefficients):
-        is_zero = _is_zero(coefficient)
-        if is_zero is None:
-            return None
-        if not is_zero:
+        if not _is_zero(coefficient):
             return power + k, list(coefficients[k:])
     return power + len(coefficients), []
 
 
-def _is_zero(value: Expr) -> bool | None:
-    if value.is_zero is not None:
-        return bool(value.is_zero)
-    value = expand(value)
+def _is_zero(value: Expr) -> bool:
+    if value.is_zero is None:
+        value = expand(value)
     if value.is_zero is not None:
         return bool(value.is_zero)
     symbols = sorted(value.free_symbols, key=str)
     samples = {s: Rational(37 + 19 * k, 100) for k, s in enumerate(symbols)}
     number = value.subs(samples).evalf(30)
-    return False if number.is_number and abs(number) > 1e-9 else None
+    if not (number.is_number and abs(number) > 1e-9):
+        raise _NoSeriesError
+    return False
 
 
-def _series_sum(one: Laurent | None, other: Laurent | None) -> Laurent | None:
-    if one is None or other is None:
-        return None
+def _series_sum(one: Laurent, other: Laurent) -> Laurent:
     low = min(one[0], other[0])
     high = min(one[0] + len(one[1]), other[0] + len(other[1]))
     total = [S.Zero] * (high - low)
@@ -280,19 +274,17 @@ def _series_sum(one: Laurent | None, other: Laurent | None) -> Laurent | None:
     return _without_leading_zeros(low, total)
 
 
-def _series_product(one: Laurent | None, other: Laurent | None) -> Laurent | None:
-    if one is None or other is None:
-        return None
+def _series_product(one: Laurent, other: Laurent) -> Laurent:
     count = min(len(one[1]), len(other[1]))
     pairs = [zip(one[1][: k + 1], reversed(other[1][: k + 1]), strict=True) for k in range(count)]
     total = [expand(Add(*[a * b for a, b in found])) for found in pairs]
     return _without_leading_zeros(one[0] + other[0], total)
 
 
-def _series_reciprocal(series: Laurent | None) -> Laurent | None:
-    if series is None or not series[1]:
-        return None
+def _series_reciprocal(series: Laurent) -> Laurent:
     power, coefficients = series
+    if not coefficients:
+        raise _NoSeriesError
     inverse = [1 / coefficients[0]]
     for k in range(1, len(coefficients)):
         lower = Add(*[coefficients[j] * inverse[k - j] for j in range(1, k + 1)])
