@@ -25,7 +25,13 @@ from ..expressions import (
     View,
     split_coefficient,
 )
-from .inlined_products import Barriers, as_powers, components, inlined_product
+from .inlined_products import (
+    Barriers,
+    as_powers,
+    components,
+    inlined_product,
+    scalar_and_tensor,
+)
 from .properties import has_declared_symmetry, has_symmetry, is_symmetric
 
 # An operand is inlined, a base or an operand occurs twice, operands aren't connected, a matrix is
@@ -119,11 +125,20 @@ def functions_below(product: Einsum) -> frozenset[Feature]:
 
 
 def is_denominator(operand: Operand) -> bool:
-    """Tell whether a factor is a negative power of a product."""
+    """Tell whether a factor is a negative power of a product or of a multiple of one."""
     if not isinstance(operand, Elementwise):
         return False
     base, exponent = operand.as_entry_power()
-    return type(base) is Einsum and exponent.is_number and bool(exponent.is_negative)
+    if not exponent.is_number or not exponent.is_negative:
+        return False
+    return type(scalar_and_tensor(base)[1]) is Einsum
+
+
+def _bare(base: Operand) -> Operand:
+    """Return the tensor of a multiple or of a diagonal."""
+    if isinstance(base, View) and base.core is not None and len({*base.subscripts[-1]}) == 1:
+        return base.core
+    return scalar_and_tensor(base)[1]
 
 
 def _of_product(node: Einsum, around: Barriers) -> Features:
@@ -141,7 +156,7 @@ def _of_product(node: Einsum, around: Barriers) -> Features:
     bases: list[Operand] = []
     for operand in operands:
         base, exponent = operand.as_entry_power()
-        bases.extend(as_powers(operand) if type(base) is Einsum else (base,))
+        bases.extend(as_powers(operand) if type(base) is Einsum else (_bare(base),))
         if exponent is not S.One and exponent == 2:
             found.add(SQUARE)
     if len(set(bases)) < len(bases):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ from ..expressions import (
     shape_of,
 )
 from . import algebra
-from .entries import entry_form, ordered, relabel
+from .entries import entry_form, entry_power, ordered, relabel
 from .forms import POWER, Form, Label, Position, indices, position
 from .functions import body_level
 from .node_forms import scalar_forms
@@ -166,7 +167,8 @@ def _product_entry(entries: EntryForms, node: Einsum) -> Form:
         entry_form(form, tuple([k for k in labels if isinstance(k, Label)]))
         for form, labels in network.edges
     ]
-    factors += [entries.at(operand, labels) for operand, labels in others]
+    counted = Counter([*factors, *[entries.at(operand, labels) for operand, labels in others]])
+    factors = [form if count == 1 else entry_power(form, count) for form, count in counted.items()]
     # Tensors before vectors, bracketed factors last.
     factors.sort(key=_factor_rank)
     used = pinned.union(*[labels for _, labels in network.edges])

@@ -253,8 +253,13 @@ class _Code:
         if not summed or not inside:
             return chained(texts)
         order = sum(1 for k in (0, -1) if forms[k].axes == 2) + len(summed)
-        axis = "" if len(summed) == order else f"axis={1 if summed[0] else 0}"
-        return Text(f"{chained(inside).within(ATOM)}.sum({axis})")
+        whole, axis = chained(inside), 1 if summed[0] else 0
+        if len(summed) == order:
+            return Text(f"{whole.within(ATOM)}.sum()")
+        if whole.shown.endswith(".T") and len(inside) == 1:  # X.sum(axis=0), not X.T.sum(axis=1)
+            (form,) = [form for k, form in enumerate(forms) if k not in summed]
+            whole, axis = self.text(algebra.transpose(form)) or whole, 1 - axis
+        return Text(f"{whole.within(ATOM)}.sum(axis={axis})")
 
 
 def _is_ones(form: Form) -> bool:

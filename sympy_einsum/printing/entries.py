@@ -84,16 +84,19 @@ def _product_at(form: Form, labels: tuple[Label, ...]) -> Form:
 
 def _scalar_operation(form: Form, parts: list[Form]) -> Form:
     """Return the scalar operation on entries that corresponds to one on tensors."""
-    arguments = slots(len(parts))
     if form.kind == "hadamard":
         return algebra.product(parts)
-    if form.kind == "applied":
-        body = form.data
-    elif form.kind == "hadamard_power":
-        body = arguments[0] ** form.data
-    else:
-        body = arguments[0] / arguments[1]
+    arguments = slots(len(parts))
+    if form.kind == "hadamard_power":
+        return entry_power(parts[0], form.data)
+    body = form.data if form.kind == "applied" else arguments[0] / arguments[1]
     return Form("applied", parts, body, 0, body_level(body))
+
+
+def entry_power(form: Form, exponent: Expr | int) -> Form:
+    """Raise an entry to a power."""
+    body = slots(1)[0] ** exponent
+    return Form("applied", [form], body, 0, body_level(body))
 
 
 def relabel(form: Form, names: Mapping[Label, Label]) -> Form:

@@ -11,6 +11,7 @@ from sympy import Expr, Integer, Mod, S
 from ..core import TensorError
 from ..expressions import (
     Einsum,
+    Ones,
     Operand,
     Selection,
     TensorAdd,
@@ -138,6 +139,8 @@ def _in_order(pieces: Sequence[_Piece]) -> list[_Piece] | None:
 
 def _piece(term: Operand) -> _Piece | None:
     """Find the tensor that a term embeds into an axis of the result, and its position."""
+    if isinstance(term, Unit):
+        return _Piece(S.One, 0, term.position, Ones(1))
     if not isinstance(term, Einsum):
         return None
     is_view = isinstance(term, View) and type(term.core) is Einsum

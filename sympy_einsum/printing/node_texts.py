@@ -153,7 +153,8 @@ def _axes_function_text(node: AxesFunction, below: Texts, form: CodeForm) -> Tex
     if isinstance(node, Softmax) and operand.order == 2 and axis is not None and not is_scaled:
         # softmax(A, axis=0).T is written softmax(A.T, axis=1), which is the same node.
         transposed = below.transpose(operand).shown
-        below.transposes[node] = form.call(name, transposed, f"axis={1 - node.axes[0]}")
+        if len(transposed) <= len(inside):
+            below.transposes[node] = form.call(name, transposed, f"axis={1 - node.axes[0]}")
     given = [] if operand.order == 1 else [f"axis={axis}"]
     if isinstance(node, Extremum):
         # Built-in functions of Python.
@@ -398,8 +399,10 @@ def _scaled_text(node: View, body: Text, below: Texts, form: CodeForm, sign: int
 def _rearranged_text(node: View, below: Texts, form: CodeForm) -> Text:
     """Write a view without its scalar factors; a rearranged product is one product."""
     core = node.core
-    if form.operators and core is not None and core.order == 1 and node.output == (0, 0):
-        return Text(f"diag({below[core].shown})")
+    if form.operators and core is not None and core.order <= 2 and node.output == (0, 0):
+        is_vector = node.subscripts[-1] == (0,)
+        vector = below[core].shown if is_vector else f"{below[core].within(ATOM)}.diagonal()"
+        return Text(f"diag({vector})")
     is_named = core in below and below[core].shown.isidentifier()
     if type(core) is Einsum and is_distinct(node.subscripts[-1]) and not is_named:
         return _slice_or_product_text(node, rearranged_product(node), below, form)

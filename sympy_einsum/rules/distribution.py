@@ -149,8 +149,9 @@ def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
     counts = Counter(zip(node.operands, node.subscripts, strict=True))
     squared = {operand for (operand, _), count in counts.items() if count > 1}
-    places = {o for o in found if has_known_zeros(o) and not (o in squared and _terms_overlap(o))}
-    sums = places.union(filter(_runs, found))
+    open_sums = [o for o in found if not (o in squared and _terms_overlap(o))]
+    places = {*filter(has_known_zeros, open_sums)}
+    sums = places.union(filter(_runs, open_sums))
     if not sums:
         return None
     product = inlined_product(node, barriers)

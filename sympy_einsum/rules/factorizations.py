@@ -17,6 +17,7 @@ from typing import NamedTuple
 from sympy import S, log
 
 from ..analysis import Barriers, Product, inlined_product, is_symmetric
+from ..core import same_length
 from ..expressions import (
     Cholesky,
     Delta,
@@ -34,6 +35,7 @@ from ..expressions import (
     SingularValues,
     StackFunction,
     TensorExpr,
+    Triangle,
     View,
     inline_products,
     inv,
@@ -45,6 +47,25 @@ from .matrices import determinant_as_power
 
 # Indices of an identity: those of the stack, the one that is summed, and the two that stay.
 STACK, SUMMED, ROW, COLUMN = range(4)
+
+
+def mask_of_factor(node: Operand, barriers: Barriers) -> Operand | None:
+    """Replace the mask of the wrong triangle of a triangular factor, or of its inverse, by the
+    identity, that of its own triangle by ones: [i ≤ j] L_ij = δ_ij L_ij, [i ≤ j] R_ij = R_ij."""
+    product = inlined_product(node, barriers)
+    pairs = list(zip(product.operands, product.subscripts, strict=True))
+    for t, (mask, ends) in enumerate(pairs):
+        if not isinstance(mask, Triangle) or not mask.offset.is_zero:
+            continue
+        for operand, labels in pairs:
+            factor = operand.operands[0] if isinstance(operand, (Inv, InvStack)) else operand
+            if not isinstance(factor, (Cholesky, RFactor)) or {*labels[-2:]} != {*ends}:
+                continue
+            if (labels[-2:] == ends) == isinstance(factor, RFactor):
+                return product.replaced({t}).build()
+            if same_length(*mask.shape):
+                return product.replaced({t}, [(Delta(mask.shape[0]), ends)]).build()
+    return None
 
 
 class _Identity(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
 
-from sympy import Expr, Integer, Mul, Pow, S, besselk, log, multinomial_coefficients
+from sympy import Abs, Expr, Integer, Mul, Pow, S, besselk, log, multinomial_coefficients, sign
 
 from ..analysis import (
     Barriers,
@@ -26,12 +26,15 @@ from ..expressions import (
     TensorAdd,
     View,
     apply_body,
+    contract_part,
     is_tensor,
     scale,
     slot,
     tensor_sum,
     total_of,
 )
+
+SIGN, MAGNITUDE = sign(slot(0)), Abs(slot(0))
 
 
 def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
@@ -42,8 +45,16 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
     groups: dict[tuple[int, ...], list[int]] = {}
     for k, term in enumerate(product.subscripts):
         groups.setdefault(term, []).append(k)
+    diagonals = [k for k, term in enumerate(product.subscripts) if len({*term}) < len(term)]
     for labels, group in groups.items():
         factors = [product.operands[k] for k in group]
+        for k in diagonals:
+            own = product.subscripts[k]
+            if len(own) > len(labels) and tuple(dict.fromkeys(own)) == labels:
+                group = [*group, k]
+                factors.append(
+                    contract_part(product.operands[k : k + 1], (own,), labels, product.lengths)
+                )
         if len(group) < 2:
             continue
         scalar, factors = _without_scalars(factors)
@@ -63,23 +74,34 @@ def merge_powers(node: Operand, barriers: Barriers) -> Operand | None:
 
 
 def _without_scalars(factors: list[Operand]) -> tuple[Expr, list[Operand]]:
-    """Take the scalars out of powers of multiples of what other factors are powers of: x²/(s x)."""
+    """Take the scalars out of powers of multiples of what other factors are powers of: x²/(s x),
+    or give the others the scalar where a power isn't whole: x/√(s x) = √(s x)/s."""
     split = [_power_of_multiple(factor) for factor in factors]
     if not any(split):
         return S.One, factors
     bases = [{*as_powers(factor)} for factor in factors]
     scalar, rest = S.One, list(factors)
     for k, found in enumerate(split):
-        if found is not None and any(found[1] in own for j, own in enumerate(bases) if j != k):
-            scalar *= found[0] ** found[2]
-            rest[k] = power_of(*found[1:])
+        if found is None:
+            continue
+        multiplier, core, exponent = found
+        others = [j for j, own in enumerate(bases) if j != k and core in own]
+        if exponent.is_Integer and others:
+            scalar *= multiplier**exponent
+            rest[k] = power_of(core, exponent)
+        elif not exponent.is_Integer:
+            for j in others:
+                base, other = rest[j].as_entry_power()
+                if base is core and other.is_Integer:
+                    scalar *= multiplier**-other
+                    rest[j] = power_of(factors[k].as_entry_power()[0], other)
     return scalar, rest
 
 
 def _power_of_multiple(factor: Operand) -> tuple[Expr, Operand, Expr] | None:
-    """Return the scalar, the tensor and the exponent of a whole power of a multiple."""
+    """Return the scalar, the tensor and the exponent of a power of a multiple."""
     base, exponent = factor.as_entry_power()
-    if not exponent.is_Integer or not isinstance(base, View):
+    if not isinstance(base, View):
         return None
     scalar, core = scalar_and_tensor(base)
     return None if scalar is S.One or core is base else (scalar, core, exponent)
@@ -120,6 +142,12 @@ def _merge_factors(factors: list[Operand], barriers: Barriers) -> list[Operand] 
     for part in parts:
         for base, exponent in part.items():
             powers[base] = powers.get(base, S.Zero) + exponent
+    for base in [own for own in powers if isinstance(own, Elementwise) and own.body == SIGN]:
+        magnitude = apply_body(MAGNITUDE, base.operands)
+        if powers[base] == 1 and powers.get(magnitude, S.Zero).is_odd:  # sign(x)/|x| = 1/x
+            inner = base.operands[0]
+            powers[inner] = powers.get(inner, S.Zero) + powers.pop(magnitude)
+            del powers[base]
     exponentials = {base: own for base, own in powers.items() if _is_exponential(base)}
     if len(powers) == sum(len(part) for part in parts) and len(exponentials) < 2:
         return None

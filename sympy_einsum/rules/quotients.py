@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..analysis import Barriers, Product, components, inlined_product, is_denominator, pays
+from ..analysis import (
+    Barriers,
+    Product,
+    components,
+    inlined_product,
+    is_denominator,
+    pays,
+    scalar_and_tensor,
+)
 from ..core import tuning
-from ..expressions import Operand
+from ..expressions import Operand, scale
 from .powers import power_of
 
 
@@ -16,7 +24,8 @@ def cancel_quotient(node: Operand, barriers: Barriers) -> Operand | None:
     for k, operand in enumerate(product.operands):
         if not is_denominator(operand):
             continue
-        base, exponent = operand.as_entry_power()
+        multiple, exponent = operand.as_entry_power()
+        scalar, base = scalar_and_tensor(multiple)
         for part, rest in _parts(base):
             if rest is not None and not exponent.is_Integer:
                 continue
@@ -25,11 +34,14 @@ def cancel_quotient(node: Operand, barriers: Barriers) -> Operand | None:
             if found is None:
                 continue
             places, names = found
-            left = [(part.build(), exponent + 1, part.output)]
-            left += [] if rest is None else [(rest.build(), exponent, rest.output)]
+            if exponent.is_Integer:
+                left, outside = [(part.build(), exponent + 1, part.output)], scalar**exponent
+                left += [] if rest is None else [(rest.build(), exponent, rest.output)]
+            else:  # x (c x)^e = (c x)^(e + 1) / c
+                left, outside = [(multiple, exponent + 1, part.output)], 1 / scalar
             new = [(power_of(b, e), [names[i] for i in labels]) for b, e, labels in left if e != 0]
             inner = set(names.values()).difference(product.subscripts[k])
-            result = product.replaced({k, *places}, new, absorbed=inner).build()
+            result = scale(outside, product.replaced({k, *places}, new, absorbed=inner).build())
             if pays(result, node, barriers, made=[operand]):
                 return result
     return None

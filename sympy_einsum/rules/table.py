@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from sympy import Add, Expr, Mul, Pow, exp, log
+from sympy import Add, Expr, Mul, Pow, exp, log, sign
 
 from ..analysis import (
     DIAGONAL,
@@ -46,6 +46,7 @@ from ..expressions import (
     Softmax,
     TensorAdd,
     TensorExpr,
+    Triangle,
     View,
 )
 from . import (
@@ -55,6 +56,7 @@ from . import (
     entries,
     entry_matrices,
     extrema,
+    factorizations,
     fourier,
     intervals,
     inverses,
@@ -149,6 +151,14 @@ PRODUCT = (
         wrong="inv(A) @ diag(x) @ A = diag(x)",
     ),
     FACTORS_OF_MATRIX,
+    Rule(
+        "mask of a triangular factor",
+        "Triangle(n)*cholesky(S @ S + Delta(n)) = diag(cholesky(S @ S + Delta(n)).diagonal())",
+        factorizations.mask_of_factor,
+        any_of(Triangle),
+        wrong="Triangle(n).T*cholesky(S @ S + Delta(n))"
+        " = diag(cholesky(S @ S + Delta(n)).diagonal())",
+    ),
     LOG_OF_FACTOR,
     Rule(
         "powers of a matrix",
@@ -170,7 +180,7 @@ PRODUCT = (
         "power",
         "x**3 * x / x**2 = x**2",
         powers.merge_powers,
-        any_of(REPEATED, exp),
+        any_of(REPEATED, exp, sign),
         wrong="sqrt((x - y)**2) = x - y",
     ),
     Rule(

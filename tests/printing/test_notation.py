@@ -162,6 +162,8 @@ ENTRIES = [
     (einsum("ij,k->ijk", A @ C, x), r"\left(A C\right)_{ij} x_{k}"),
     (einsum("ijk,k->ij", T, tensor("c", k)), r"\sum_{k} T_{ijk} c_{k}"),
     (einsum("ijk->", T), r"\sum_{ijk} T_{ijk}"),
+    (einsum("ijk,ijk->ij", T, T), r"\sum_{k} T_{ijk}^{2}"),
+    (einsum("ijk,ijk,k->ij", T - 1, T - 1, tensor("c", k)), None),
     (einsum("ir,jr,kr->ijk", B, A, C), r"\sum_{l} A_{jl} B_{il} C_{kl}"),
     (einsum("ir,jr,kr->i", B, A, C), None),
     (T[0, 1], r"T_{0,1,:}"),

@@ -122,7 +122,7 @@ EXACT = [
     (y * (x @ x - sympy.Rational(1, 2)), "y*(x @ x - Rational(1, 2))"),
     (2 * se.einsum("ij->iij", A + C), "2*einsum('ij->iij', A + C)"),
     (se.softmax(A @ C / t, axis=1).T @ x, "softmax(A @ C/t, axis=1).T @ x"),
-    (se.softmax(A + C, axis=1).T @ x, "softmax((A + C).T, axis=0) @ x"),
+    (se.softmax(A + C, axis=1).T @ x, "softmax(A + C, axis=1).T @ x"),
     (se.softmax(3 * B, axis=1).T, "softmax(3*B, axis=1).T"),
 ]
 
