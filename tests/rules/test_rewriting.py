@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sympy import symbols
+from test_cases import LETTERS, ROWS
 from test_normal_form import CASES, EXPANDED
 
 import sympy_einsum as se
@@ -54,7 +55,11 @@ def tried(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize("before", [before for _, before, _ in CASES + EXPANDED], ids=str)
+BEFORE = [before for _, before, _ in CASES + EXPANDED]
+BEFORE += [eval(row.values[1].case.split(" = ")[0], dict(LETTERS)) for row in ROWS]
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=str)
 def test_a_rule_without_its_features_is_not_tried(before, monkeypatch):
     search = Run._apply_rules
 
