@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sympy import Expr, S
 
+from ..analysis import components
 from ..expressions import (
     OneHot,
     Operand,
@@ -19,6 +21,7 @@ from ..expressions import (
     contract_part,
     representative,
     reshape_node,
+    total_of,
     unite,
 )
 
@@ -114,6 +117,71 @@ class Labelled:
             {names[i]: n for i, n in self.lengths.items()},
             {names[i]: own.renamed(names) for i, own in self.merged.items()},
         )
+
+
+def added_up(terms: Sequence[Labelled]) -> list[Labelled]:
+    """Add up the dense factors of terms whose other factors are the same.
+
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> one = Selection(4, 1, 1, 3)
+    >>> first = Labelled(((x, (0,)), (one, (0, 1))), (0, 1), {0: 3, 1: 4})
+    >>> second = Labelled(((one, (5, 7)), (x, (5,)), (y, (5,))), (5, 7), {5: 3, 7: 4})
+    >>> (total,) = added_up([first, second])
+    >>> print(total.factors)
+    ((Delta(4)[1:], (0, 1)), (x*y + x, (0,)))
+    """
+    groups: dict[Any, list[Labelled]] = {}
+    for term in terms:
+        made = [i for label, own in term.merged.items() for i in (label, *own.labels)]
+        patterns = _outer_patterns(term, {*term.output, *made})
+        named = dict.fromkeys([*term.output, *made, *[i for _, own in patterns for i in own]])
+        names = {i: k for k, i in enumerate(dict.fromkeys([*named, *term.lengths]))}
+        own = term.renamed(names)
+        selected = tuple([(tensor, tuple([names[i] for i in own])) for tensor, own in patterns])
+        dense = [part for part in own.factors if part not in selected]
+        kept = {i for _, labels in dense for i in labels if i < len(named)}
+        shown = tuple([own.lengths[k] for k in range(len(named))])
+        # Entries for all pairs of an index and its position would be too many.
+        joint = [{*labels} for tensor, labels in selected if not isinstance(tensor, Triangle)]
+        joint = [set().union(*[joint[k] for k in part]) for part in components(joint)]
+        joint += [{label, i} for label, part in own.merged.items() for i in part.labels]
+        is_alone = any(len(kept & labels) > 1 for labels in joint)
+        key = own.output, shown, selected, tuple(own.merged.items()), tuple(sorted(kept))
+        groups.setdefault(object() if is_alone else key, []).append(own)
+    return [own[0] if len(own) == 1 else _sum(own, *key) for key, own in groups.items()]
+
+
+def _outer_patterns(term: Labelled, shown: Container[int]) -> list[Factor]:
+    """Return the selectors and masks of a term, but for gathers of what is summed over."""
+    found = [own for own in term.factors if isinstance(own[0], PATTERNS)]
+    counts = Counter([i for _, labels in found for i in {*labels}])
+    return [
+        (tensor, labels)
+        for tensor, labels in found
+        if isinstance(tensor, Triangle) or labels[-1] in shown or counts[labels[-1]] > 1
+    ]
+
+
+def _sum(
+    terms: Sequence[Labelled],
+    output: Labels,
+    shape: Sequence[Expr],
+    patterns: Sequence[Factor],
+    merged: Sequence[tuple[int, Merged]],
+    kept: Labels,
+) -> Labelled:
+    """Add up terms with the same patterns, whose dense factors have the same labels of those."""
+    parts = []
+    for term in terms:
+        dense = [own for own in term.factors if own not in patterns]
+        seen = {*range(len(shape)), *[i for _, labels in dense for i in labels]}
+        # Sums over labels that no factor has.
+        repeated = [(n, ()) for i, n in term.lengths.items() if i not in seen]
+        tensors, labels = zip(*repeated, *dense, (S.One, ()), strict=True)
+        parts.append(contract_part(tensors, labels, kept, term.lengths))
+    factors = (*patterns, (total_of(parts), kept))
+    return Labelled(factors, output, dict(enumerate(shape)), dict(merged))
 
 
 def unite_equal(

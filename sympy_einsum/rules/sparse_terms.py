@@ -34,7 +34,7 @@ from ..expressions import (
 )
 from .entry_positions import EntryPositions, Place
 from .equal_axes import lift_deltas
-from .labelled_terms import PATTERNS, Factor, Labelled, Merged, unite_equal
+from .labelled_terms import PATTERNS, Factor, Labelled, Merged, added_up, unite_equal
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class _Terms:
         self._known: dict[Operand, list[Labelled] | None] = {}
         *inner, _ = postorder([tensor], self._parts)
         for node in inner:
-            found = self._terms(node)
+            found = added_up(self._terms(node))
             is_sparse = len(found) <= tuning.MAX_SPARSE_TERMS
             is_sparse = is_sparse and all(EntryPositions(term).is_sparse for term in found)
             self._known[node] = found if is_sparse else None

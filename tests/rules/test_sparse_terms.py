@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sympy import symbols
 
 import sympy_einsum as se
+from sympy_einsum.analysis import cost
 from sympy_einsum.rules import AffinePlace, GatheredPlace, sparse_terms
 
 m, n, k = symbols("m n k", integer=True, positive=True)
@@ -59,6 +61,28 @@ def test_dense_terms():
     # A gather of rows of a dense derivative, and a scatter of one.
     assert found((A @ x)[p], x)[1] != []
     assert sparse_terms(se.one_hot(p, n).T @ A[q])[0] == []
+
+
+def test_sums_at_the_same_positions_stay_in_products():
+    u, v = x[p] * x[q], x[p] + x[q] ** 2
+    r = 1 + u * v + u**2
+    terms, _ = sparse_terms(se.jacobian(se.stack([r * u, r * v], axis=1), x))
+    assert len(terms) == 4
+    # Multiplied out it is 27,200.
+    assert cost([term.entries for term in terms]) < 22_000
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_products_by_two_positions_have_entries_for_these_only(count):
+    first, second = se.one_hot(p, n), se.one_hot(q, n)
+    pairs = [se.tensors(f"a{k} b{k}", n) for k in range(count)]
+    total = sum([se.einsum("ip,iq,p,q->pq", first, second, *pair) for pair in pairs])
+    args, size = [p, q, x, *[own for pair in pairs for own in pair]], 10**5
+    function = se.lambdify(args, x[:, None] * total, sparse=x)
+    values = [np.arange(1.0, 1 + size) / size] * (2 * count + 1)
+    found = function(np.array([2, size - 1]), np.array([0, 5]), *values)
+    assert found.nnz == 2
+    assert found[size - 1, 5] == pytest.approx(count * 6 / size)
 
 
 def test_sums_are_multiplied_out_up_to_a_bound():
