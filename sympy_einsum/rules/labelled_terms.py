@@ -98,7 +98,7 @@ class Labelled:
             others = [k for k, (_, labels) in enumerate(factors) if position in labels]
             others.remove(factors.index(own))
             is_dense = not any(isinstance(factors[k][0], PATTERNS) for k in others)
-            if position in used or not others or not is_dense:
+            if position in used or index == position or not others or not is_dense:
                 continue
             for k in others:
                 tensor, labels = factors[k]

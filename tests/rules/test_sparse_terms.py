@@ -9,6 +9,7 @@ from sympy import symbols
 import sympy_einsum as se
 from sympy_einsum.analysis import cost
 from sympy_einsum.rules import AffinePlace, GatheredPlace, sparse_terms
+from sympy_einsum.rules.labelled_terms import Labelled
 
 m, n, k = symbols("m n k", integer=True, positive=True)
 x, P = se.TensorSymbol("x", n), se.TensorSymbol("P", n, 3)
@@ -83,6 +84,12 @@ def test_products_by_two_positions_have_entries_for_these_only(count):
     found = function(np.array([2, size - 1]), np.array([0, 5]), *values)
     assert found.nnz == 2
     assert found[size - 1, 5] == pytest.approx(count * 6 / size)
+
+
+def test_the_diagonal_of_a_slice_stays():
+    flip = se.Delta(3)[::-1]
+    term = Labelled(((flip, (0, 0)), (se.TensorSymbol("y", 3), (0,))), (), {0: 3})
+    assert term.with_slices_taken() == term
 
 
 def test_sums_are_multiplied_out_up_to_a_bound():
