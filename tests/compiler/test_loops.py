@@ -358,6 +358,39 @@ def test_slices_that_move_with_the_step(backend):
         assert_close(np.asarray(library.back(one)), other)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5), (4, 1)])
+def test_waves_on_a_torus_by_jax(shape):
+    """Neighbours across an edge are added together with all others."""
+    library, (rows, columns) = EVERY["jax"](), symbols("rows columns", integer=True, positive=True)
+    A, B = (se.TensorSymbol(name, rows, columns) for name in "AB")
+
+    def step(carry, t):
+        before, now = carry
+        bend = sum(snp.roll(now, side, axis) for side in (1, -1) for axis in (0, 1)) - 4 * now
+        return (now, 2 * now - before + 0.1 * bend), None
+
+    last = se.scan(step, (A, B), length=3)[0][1]
+    f = se.lambdify([A, B], [last, se.gradient((last**3).sum(), B)], backend="jax")
+    assert f.source.count("= halves_added(") == 8
+    before, now = given = np.random.default_rng(5).standard_normal((2, *shape))
+    tangents = {}
+    for number in range(now.size):
+        one = np.zeros(now.size)
+        one[number] = 1
+        tangents[number] = (np.zeros(shape), one.reshape(shape))
+    pairs = {None: (before, now), **tangents}
+    for own, (old, new) in pairs.items():
+        for _ in range(3):
+            bend = sum(np.roll(new, side, axis) for side in (1, -1) for axis in (0, 1)) - 4 * new
+            old, new = new, 2 * new - old + 0.1 * bend
+        pairs[own] = (old, new)
+    last = pairs.pop(None)[1]
+    gradient = [(3 * last**2 * new).sum() for _, new in pairs.values()]
+    results = [library.back(own) for own in f(*map(library.into, given))]
+    assert_close(results[0], last)
+    assert_close(results[1], np.reshape(gradient, shape))
+
+
 def test_loops_of_as_many_steps_as_there_were_are_refused_by_jax():
     pytest.importorskip("jax")
 

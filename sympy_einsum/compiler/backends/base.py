@@ -70,6 +70,8 @@ class Backend(Library):
     in_blocks: ClassVar[bool] = False
     # Whether its functions of Python's numbers give doubles that aren't Python's.
     plain_lengths: ClassVar[bool] = False
+    # Whether blocks that are added to both halves of an axis are added at once in loops.
+    adds_halves: ClassVar[bool] = False
     # Whether entries are written as numbers in loops.
     writes_entries: ClassVar[bool] = False
     # The backends for complex numbers and for the float64 fast path, if they differ.
@@ -387,6 +389,11 @@ class Backend(Library):
     def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that writes, adds or subtracts a block of an array."""
         return self.assigned(bracketed(target, slices), block, sign)
+
+    def add_halves(self, array: Code, first: Code, second: Code, axis: int) -> ast.stmt:
+        """Spell the statement that adds blocks to both halves of an axis, for those with
+        ``adds_halves``."""
+        raise NotImplementedError
 
     def write_entry(
         self, array: Code, slices: Sequence[Bracket], value: Code, sign: int

@@ -34,6 +34,7 @@ class JaxBackend(Backend):
     xp = "jnp"
     exponential = "jax.scipy.linalg.expm"
     loops = "scanned"
+    adds_halves = True
     stably = ""
     by_rows: ClassVar = frozenset(
         ("dot", "matmul", "sum", "extremum", "max_shift", "log_total", "logsumexp", "softmax")
@@ -60,7 +61,7 @@ class JaxBackend(Backend):
             ".jax_helpers",
             *("recurrence", "running_weights", "running_mean", "product_of_transposed"),
             *("factored", "solved", "inverted", "log_determinant", "pivot_sign", "newton_root"),
-            *("signed_log_determinant", "determinant", "scatter"),
+            *("signed_log_determinant", "determinant", "scatter", "halves_added"),
         ),
     }
     renamed: ClassVar = {f"special.iv({order}, ": f"special.i{order}(" for order in (0, 1)}
@@ -89,6 +90,10 @@ class JaxBackend(Backend):
         """Spell the statement that writes a value into a place."""
         place = place._replace(slices=_gathered(place.array, place.slices))
         return super().write(place, value, order, sign)
+
+    def add_halves(self, array: Code, first: Code, second: Code, axis: int) -> ast.stmt:
+        """Spell the statement that adds blocks to both halves of an axis."""
+        return assigned(array, call("halves_added", array, first, second, axis), 0)
 
     def put(self, target: Code, slices: Sequence[Bracket], block: Code, sign: int) -> ast.stmt:
         """Spell the statement that makes an array with a block written into it, added or

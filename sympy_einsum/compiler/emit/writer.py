@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sympy import Expr, Function, I, S, ceiling, floor
@@ -39,7 +39,7 @@ from ..ir.code import (
     subscript,
     template_of,
 )
-from ..ir.instruction_rules import AxisPart, Params, Slice, broadcast_shape
+from ..ir.instruction_rules import AxisPart, Instruction, Params, Slice, broadcast_shape
 from ..ir.instructions import OPS, Inline
 from ..ir.plans import Plan, origins
 from ..ir.scans import ScanBody
@@ -61,6 +61,10 @@ ENTRIES = {
     "...": constant(...),
     "0": constant(0),
 }
+
+
+# Two writes and an axis.
+Halves: TypeAlias = tuple[int, int, int]
 
 
 class Writer:
@@ -119,6 +123,39 @@ class Writer:
         """For each value whether it depends on nothing."""
         return _fixed(self.plan)
 
+    @once
+    def halves(self) -> dict[int, Halves | None]:
+        """The writes in a loop that add to both halves of an axis, for a backend that adds them at
+        once: for the later one of two the numbers of both and the axis, for the other None."""
+        found: dict[int, Halves | None] = {}
+        if not self.in_loop or not self.backend.adds_halves:
+            return found
+        steps = self.plan.instructions
+        targets: list[int] = []
+        waiting: dict[int, list[tuple[int, int, Slice]]] = {}
+        for number, step in enumerate(steps):
+            is_write = step.op == "write"
+            targets.append(targets[step.inputs[0]] if is_write or OPS[step.op].is_view else number)
+            for k in step.inputs[is_write:]:
+                waiting.pop(targets[k], None)
+            part = _added_slice(step, steps[step.inputs[1]].shape) if is_write else None
+            if part is None:
+                continue
+            axis, own = part
+            others = waiting.setdefault(targets[number], [])
+            for entry in others:
+                other, place, rest = entry
+                pair = [(rest, other), (own, number)]
+                (one, first), (two, second) = sorted(pair, key=lambda half: half[0].start != 0)
+                ends = one.start, one.count - two.start, two.start + two.count
+                if place == axis and ends == (0, 0, step.shape[axis]):
+                    found.update({other: None, number: (first, second, axis)})
+                    others.remove(entry)
+                    break
+            else:
+                others.append((number, axis, own))
+        return found
+
     def write(self) -> tuple[list[Assignment], list[Code]]:
         """Return the steps, and the code of the results."""
         steps: list[Assignment] = []
@@ -126,6 +163,10 @@ class Writer:
         for number, (op, inputs, params, shape) in enumerate(self.plan.instructions):
             if op == "write":
                 target, value = [self._codes[k] for k in inputs]
+                if number in self.halves:
+                    steps += self._added_halves(number, target)
+                    self._codes.append(target)
+                    continue
                 order = len(self.plan.instructions[inputs[1]].shape)
                 slices, subscripts, sign = params
                 is_fresh = self.plan.instructions[inputs[0]].op == "zeros"
@@ -159,6 +200,16 @@ class Writer:
                 code = name(variable)
             self._codes.append(code)
         return steps, [self._codes[k] for k in self.plan.results]
+
+    def _added_halves(self, number: int, target: Code) -> list[Assignment]:
+        """Return the statement that adds to both halves of an axis, where both blocks are known."""
+        halves = self.halves[number]
+        if halves is None:
+            return []
+        *writes, axis = halves
+        first, second = [self._codes[self.plan.instructions[k].inputs[1]] for k in writes]
+        statement = self.backend.add_halves(target, first, second, axis)
+        return [self._assignment("", statement, None, number)]
 
     def _writes_entry(self, number: int) -> bool:
         """Tell whether an instruction writes a single entry at each step of a loop, and the backend
@@ -495,6 +546,21 @@ def _reaches_end(slices: Sequence[AxisPart], shape: Shape) -> bool:
     ]
     below, beside = [n - end for n, end in zip(shape, ends, strict=True)]
     return bool(below.is_zero or ((below - 1).is_zero and beside.is_zero))
+
+
+def _added_slice(step: Instruction, block: Shape) -> tuple[int, Slice] | None:
+    """Return the axis that a write adds a block to a slice of, if all others are whole."""
+    slices, subscripts, sign = step.params
+    parts = [(axis, own) for axis, own in enumerate(slices) if own is not None]
+    diagonal, kept = subscripts.split("->")
+    if sign != 1 or diagonal != kept or len(parts) != 1:
+        return None
+    axis, own = parts[0]
+    if not isinstance(own, Slice) or own.step != 1:
+        return None
+    return (
+        (axis, own) if block == (*step.shape[:axis], own.count, *step.shape[axis + 1 :]) else None
+    )
 
 
 def _is_entry(slices: Sequence[AxisPart]) -> bool:

@@ -118,6 +118,16 @@ def scatter(values, lengths, *positions):
     return total.at[positions].add(values)
 
 
+def halves_added(total, first, second, axis):
+    """Return an array with blocks added to the parts of an axis. XLA fuses a sum of whole arrays
+    with what is around it, which pays for small ones: what is concatenated isn't vectorised."""
+    if total.size <= 4096:
+        return total + jnp.concatenate([first, second], axis).astype(total.dtype)
+    total, count = jnp.moveaxis(total, axis, 0), first.shape[axis]
+    first, second = jnp.moveaxis(first, axis, 0), jnp.moveaxis(second, axis, 0)
+    return jnp.moveaxis(total.at[:count].add(first).at[count:].add(second), 0, axis)
+
+
 def newton_root(system, start, *values):
     """Return x with f = 0, of f and its Jacobian from system(x, *values), by Newton's method. Steps
     are halved until they reduce f, and end where they only change digits that rounding decides.

@@ -63,6 +63,15 @@ def test_scatters(lengths, positions, shape):
         assert_allclose(own(given, lengths, *positions), expected)
 
 
+@pytest.mark.parametrize("shape", [(1, 2), (3, 5), (70, 80)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_halves_that_are_added(shape, axis):
+    total, blocks = RANDOM.standard_normal((2, *shape))
+    first, second = np.split(blocks, [shape[axis] // 3], axis)
+    found = helper("jax_helpers.halves_added")(total, first, second, axis)
+    assert_allclose(found, total + blocks)
+
+
 def test_scatters_into_an_array():
     scatter, total = raw("numpy_arrays.scatter"), np.ones(4)
     assert_array_equal(scatter(np.array([1, 2]), (4,), np.array([3, 3]), to=total), [1, 1, 1, 4])
