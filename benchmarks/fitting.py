@@ -466,7 +466,7 @@ def seconds(call: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def least_seconds(calls: Mapping[str, Callable[[], float]], limit: float = 5) -> dict[str, float]:
+def least_seconds(calls: Mapping[str, Callable[[], float]], limit: float = 2) -> dict[str, float]:
     """Return the least time of each call, called in turn, at least three times."""
     found: dict[str, list[float]] = {name: [] for name in calls}
     end = time.perf_counter() + limit

@@ -51,31 +51,45 @@ def polygamma(n, x):
     return total + root * (1 + root / 2 + tail)
 
 
+def replaced(value, is_lost, function, *arguments):
+    """Return a value with some entries by another function of the arguments, which takes longer."""
+    if not np.any(is_lost):
+        return value
+    is_lost, *arguments = np.broadcast_arrays(is_lost, *arguments)
+    value = np.array(value)
+    value[is_lost] = function(*[own[is_lost] for own in arguments])
+    return value
+
+
 def gamma_rise(n, x, k, difference):
-    """Return polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: the difference, if it
-    loses few digits everywhere; a series takes several times as long."""
-    if np.all((8 * k >= x) | (k == 0) | (x <= 0)):
-        return difference
-    return gamma_rise_by_series(n, x, k, difference)
+    """Return polygamma(n, x + k) - polygamma(n, x), of gammaln for n = -1: the difference, by a
+    series where it loses digits."""
+    is_lost = (8 * k < x) & (k != 0)
+
+    def by_series(x, k, difference):
+        return gamma_rise_by_series(n, x, k, difference)
+
+    return replaced(difference, is_lost, by_series, x, k, difference)
 
 
 def ndtr_gap(a, b):
-    """Return ndtr(a) - ndtr(b), in the left tail by symmetry; None if it loses digits somewhere."""
+    """Return ndtr(a) - ndtr(b), in the left tail by symmetry, and where it loses digits; there 1
+    stands."""
     is_right = a + b > 0
     top = special.ndtr(np.where(is_right, -b, a))
     gap = top - special.ndtr(np.where(is_right, -a, b))
-    return gap if np.all((10 * gap >= top) & (top > 1e-10)) else None
+    is_lost = ~((10 * gap >= top) & (top > 1e-10))
+    return (np.where(is_lost, 1.0, gap) if np.any(is_lost) else gap), is_lost
 
 
 def log_ndtr_difference(a, b):
-    """Return log(ndtr(a) - ndtr(b)); in the tails logarithms, which take several times as long."""
-    gap = ndtr_gap(a, b)
-    return log_ndtr_difference_by_tails(a, b) if gap is None else np.log(gap)
+    """Return log(ndtr(a) - ndtr(b)); in the tails by logarithms, which take longer."""
+    gap, is_lost = ndtr_gap(a, b)
+    return replaced(np.log(gap), is_lost, log_ndtr_difference_by_tails, a, b)
 
 
 def ndtr_share(x, a, b):
     """Return the density of the normal distribution at x over ndtr(a) - ndtr(b)."""
-    gap = ndtr_gap(a, b)
-    if gap is None:
-        return ndtr_share_by_tails(x, a, b)
-    return 0.3989422804014327 * np.exp(-x * x / 2) / gap
+    gap, is_lost = ndtr_gap(a, b)
+    share = 0.3989422804014327 * np.exp(-x * x / 2) / gap
+    return replaced(share, is_lost, ndtr_share_by_tails, x, a, b)

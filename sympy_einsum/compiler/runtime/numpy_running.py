@@ -62,12 +62,12 @@ def running_mean(weights, c, backwards):
     x, y, top = weights
     if top is not None:
         if backwards:
-            total = c / y
+            total = np.divide(c, y, order="C")
             from_end = total[..., ::-1]
             np.add.accumulate(from_end, -1, out=from_end)
             total *= x
             return total
-        total = x * c
+        total = np.multiply(x, c, order="C")
         np.add.accumulate(total, -1, out=total)
         total /= y
         return total

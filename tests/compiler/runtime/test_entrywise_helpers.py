@@ -201,11 +201,12 @@ def test_differences_of_gamma_functions(order):
     expected = [exact(*pair) for pair in zip(x, k, strict=True)]
     found = raw("special_functions.gamma_rise")(order, x, k, np.nan)
     assert_allclose(found, expected, rtol=1e-13)
-    assert_allclose(raw("numpy_functions.gamma_rise")(order, x, k, np.nan), expected, rtol=1e-13)
-    # The difference is taken where it loses few digits.
-    assert raw("numpy_functions.gamma_rise")(order, np.array([2.0, 80.0]), 10.0, 7.0) == 7
-    # Where nothing is added the difference is exactly 0.
-    assert raw("numpy_functions.gamma_rise")(order, 80.0, np.array([0.0, 10.0]), 7.0) == 7
+    # The difference is taken where it loses few digits, also where nothing is added.
+    rise = raw("numpy_functions.gamma_rise")
+    difference = np.array([expected[0], np.nan, np.nan, np.nan])
+    assert_allclose(rise(order, x, k, difference), expected, rtol=1e-13)
+    assert_allclose(rise(order, x[2], k[2], np.float64(np.nan)), expected[2], rtol=1e-13)
+    assert rise(order, 80.0, np.array([0.0, 10.0]), 7.0) == 7
     wide = np.array([0.5, 1.5, 3.0, 80.0, 1e12])
     assert_allclose(
         raw("numpy_functions.gamma_rise")(order, wide, wide / 8, _difference(order, wide)),
@@ -240,13 +241,16 @@ def test_differences_of_normal_distribution_functions():
     assert_allclose(found, [float(mp.log(d)) for d in differences], rtol=1e-12)
     shares = [float(mp.npdf(mp.mpf(v)) / d) for v, d in zip(x, differences, strict=True)]
     assert_allclose(raw("special_functions.ndtr_share")(x, a, b), shares, rtol=1e-11)
-    # NumPy's are differences where all of them lose few digits.
-    for own in (np.arange(4), np.arange(1)):
-        assert (raw("numpy_functions.ndtr_gap")(a[own], b[own]) is None) == (len(own) > 1)
+    # NumPy's are differences where they lose few digits.
+    assert raw("numpy_functions.ndtr_gap")(a, b)[1].tolist() == [False, True, True, True]
+    assert raw("numpy_functions.replaced")(1.0, True, np.add, 1.0, 2.0) == 3
+    for own in (np.arange(4), np.arange(1), 1, 0):
+        own = np.asarray(own)
         found = raw("numpy_functions.log_ndtr_difference")(a[own], b[own])
-        assert_allclose(found, [float(mp.log(differences[k])) for k in own], rtol=1e-12)
+        logs = np.array([float(mp.log(difference)) for difference in differences])
+        assert_allclose(found, logs[own], rtol=1e-12)
         found = raw("numpy_functions.ndtr_share")(x[own], a[own], b[own])
-        assert_allclose(found, [shares[k] for k in own], rtol=1e-11)
+        assert_allclose(found, np.array(shares)[own], rtol=1e-11)
 
 
 BESSEL_POINTS = np.array([1e-6, 0.1, 1.0, 3.0, 10.0, 60.0])
