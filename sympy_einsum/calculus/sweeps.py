@@ -505,7 +505,7 @@ def _cheapest_derivatives(
         usual = _derivatives(y, wrt, "reverse", simplify, trace)
     steps: list[Step] = []
     results, new = tidy(chain_along_path(path, steps if trace else None), simplify, [y])
-    if count <= tuning.MAX_COMPARED_NODES and cost(usual[0]) <= tuning.SWEEP_GAIN * cost(results):
+    if count <= tuning.MAX_COMPARED_NODES and cost(usual[0]) <= tuning.MIN_GAIN * cost(results):
         return usual
     return results, [*steps, *new]
 

@@ -33,10 +33,9 @@ NEWTON_ITERATIONS = 8
 STEP = 500
 # Relative difference below which two costs are equal: the model is no finer.
 COST_SLACK = 1.02
-# Gain by which a product with a sum has to be cheaper to be distributed over terms of low rank.
-LOW_RANK_GAIN = 1.5
-# Gain by which a derivative by way of a simplified function has to be cheaper.
-SWEEP_GAIN = 1.5
+# Gain by which a product has to be cheaper to be distributed over terms of low rank, and a
+# derivative over bottlenecks to be no reverse sweep.
+MIN_GAIN = 1.5
 
 # --- contraction orders ---------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ def by_low_rank(
         if found is not None:
             contractions += map(_contraction, found.outer)
             separate_cost = sum(_cost(product, size) for product in (*found.outer, *found.others))
-            if tuning.LOW_RANK_GAIN * separate_cost <= _cost_together(found, size):
+            if tuning.MIN_GAIN * separate_cost <= _cost_together(found, size):
                 rewritten[node] = total_of([p.build() for p in (*found.outer, *found.others)])
     return replace_nodes(exprs, rewritten) if rewritten else exprs, contractions
 

@@ -11,21 +11,21 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 
-from ..ir.code import assigned
-from .base import Backend
-from .given_functions import GivenFunctions
+from ..ir.code import assigned as assigned
+from .base import Backend as Backend
+from .given_functions import GivenFunctions as GivenFunctions
 from .spelling import (
-    ALL_ENTRIES,
-    NEW_AXIS,
-    Bracket,
-    Codes,
-    Destination,
-    along_axes,
-    bracketed,
-    called,
-    called_along,
-    is_plain_name,
-    numbers_code,
+    ALL_ENTRIES as ALL_ENTRIES,
+    NEW_AXIS as NEW_AXIS,
+    Bracket as Bracket,
+    Codes as Codes,
+    Destination as Destination,
+    along_axes as along_axes,
+    bracketed as bracketed,
+    called as called,
+    called_along as called_along,
+    is_plain_name as is_plain_name,
+    numbers_code as numbers_code,
 )
 
 _SUFFIX = "_backend"
@@ -53,21 +53,3 @@ class _Backends(Mapping[str, type[Backend]]):
 
 
 BACKENDS = _Backends()
-
-__all__ = [
-    "ALL_ENTRIES",
-    "BACKENDS",
-    "NEW_AXIS",
-    "Backend",
-    "Bracket",
-    "Codes",
-    "Destination",
-    "GivenFunctions",
-    "along_axes",
-    "assigned",
-    "bracketed",
-    "called",
-    "called_along",
-    "is_plain_name",
-    "numbers_code",
-]
