@@ -353,14 +353,14 @@ def by_hand(cp: Any) -> dict[str, Callable[..., Any]]:
         return value, difference_of_outer(inverse.T, (x @ inverse)[:, None], a)
 
     valley = kernel("a b", "out = b - a * a")
-    valley_slope = kernel("a d", "out = -400 * a * d - 2 * (1 - a)")
+    valley_derivative = kernel("a d", "out = -400 * a * d - 2 * (1 - a)")
     square_sum = summed("z * z")
 
     def rosenbrock(x: Any) -> Any:
         a = x[:-1]
         d = valley(a, x[1:])
         g = cp.zeros_like(x)
-        g[:-1] = valley_slope(a, d)
+        g[:-1] = valley_derivative(a, d)
         g[1:] += 200 * d
         return 100 * square_sum(d) + square_sum(1 - a), g
 

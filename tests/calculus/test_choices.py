@@ -39,7 +39,7 @@ CASES = {
 
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_branches_not_taken_say_nothing_of_the_slope(name, mode):
+def test_branches_not_taken_say_nothing_of_the_derivative(name, mode):
     e, derivative = CASES[name]
     by_x = se.lambdify([x, y], se.diff(e, x, mode=mode))(POINTS, OTHERS)
     with np.errstate(all="ignore"):
@@ -62,7 +62,7 @@ def test_branches_not_taken_say_nothing_of_the_slope(name, mode):
         (np.sin(x * y) / x, y, 0, -9),
     ],
 )
-def test_a_singularity_that_where_removes_has_the_limit_as_its_slope(
+def test_a_singularity_that_where_removes_has_the_limit_as_its_derivative(
     quotient, value, derivative, curvature
 ):
     e = np.where(np.equal(x, 0), value, quotient)

@@ -79,6 +79,6 @@ def test_hessian_of_an_entropy_is_written_out():
 
 
 @pytest.mark.parametrize(("function", "derivative"), [(se.softplus, 1.0), (se.sigmoid, 1.0)])
-def test_slope_at_0_of_a_function_of_a_logarithm(function, derivative):
+def test_derivative_at_0_of_a_function_of_a_logarithm(function, derivative):
     gradient = se.lambdify([y], se.gradient(function(se.log(y)).sum(), y))
     np.testing.assert_allclose(gradient(np.array([0.0, 1e-9])), derivative)

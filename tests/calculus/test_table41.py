@@ -275,17 +275,17 @@ def test_functions_of_two_arguments(name):
     for expr in [*derivatives, *blocks[0], *blocks[1]]:
         assert_plain(expr)
 
-    def slope_of(orders):
+    def derivative_of(orders):
         with mpmath.workdps(40):
             pairs = zip(first, second, strict=True)
             return np.array([float(mpmath.diff(exact, pair, orders)) for pair in pairs])
 
-    assert_close(evaluate(derivatives[0], data), slope_of((1, 0)))
-    assert_close(evaluate(derivatives[1], data), slope_of((0, 1)))
-    assert_close(evaluate(blocks[0][0], data), np.diag(slope_of((2, 0))))
-    assert_close(evaluate(blocks[0][1], data), np.diag(slope_of((1, 1))))
-    assert_close(evaluate(blocks[1][0], data), np.diag(slope_of((1, 1))))
-    assert_close(evaluate(blocks[1][1], data), np.diag(slope_of((0, 2))))
+    assert_close(evaluate(derivatives[0], data), derivative_of((1, 0)))
+    assert_close(evaluate(derivatives[1], data), derivative_of((0, 1)))
+    assert_close(evaluate(blocks[0][0], data), np.diag(derivative_of((2, 0))))
+    assert_close(evaluate(blocks[0][1], data), np.diag(derivative_of((1, 1))))
+    assert_close(evaluate(blocks[1][0], data), np.diag(derivative_of((1, 1))))
+    assert_close(evaluate(blocks[1][1], data), np.diag(derivative_of((0, 2))))
 
 
 @pytest.mark.parametrize("name", ["power", "Max", "Lambda"])
@@ -496,14 +496,14 @@ def test_second_derivatives_of_piecewise_linear_functions_are_zeros_with_a_shape
     assert se.diff(se.Abs(x), x, 2) == se.Zeros(n, n, n)
 
 
-def test_the_larger_of_two_shares_its_slope_at_a_tie():
+def test_the_larger_of_two_shares_its_derivative_at_a_tie():
     point = {x: np.array([1.0, 0.0, -3.0]), y: np.array([1.0, 0.0, -3.0])}
     for function in (se.Max, se.Min, snp.maximum, snp.minimum):
         by_x, by_y = (se.gradient(function(x, y).sum(), variable) for variable in (x, y))
         assert_close(sum(evaluate([by_x, by_y], point)), np.ones(3))
 
 
-def test_maximum_with_zero_is_between_the_slopes():
+def test_maximum_with_zero_is_between_the_derivatives():
     derivative = evaluate(se.gradient(snp.maximum(x, 0).sum(), x), {x: np.array([0.0, 2.0, -1.0])})
     assert 0 <= derivative[0] <= 1
     assert_close(derivative[1:], np.array([1.0, 0.0]))

@@ -39,7 +39,7 @@ n = symbols("n", integer=True, positive=True)
 a, b = se.tensors("a b", n)
 
 # The function, the point, and the gradient there.
-SLOPES = {
+DERIVATIVES = {
     "removable": (Piecewise((1, Eq(u, 0)), (sin(u) / u, True)), 0, 0),
     "removable, the other way round": (Piecewise((sin(u) / u, Ne(u, 0)), (1, True)), 0, 0),
     "a formula that holds there too": (Piecewise((0, Eq(u, 0)), (u * exp(u), True)), 0, 1),
@@ -62,10 +62,10 @@ SLOPES = {
 }
 
 
-@pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.parametrize("name", DERIVATIVES)
 @pytest.mark.filterwarnings("ignore")
-def test_slope(name):
-    function, point, first_derivative = SLOPES[name]
+def test_derivative(name):
+    function, point, first_derivative = DERIVATIVES[name]
     compute = se.lambdify([a], se.gradient(se.elementwise(sympy.Lambda(u, function), a).sum(), a))
     found = compute(np.array([float(point)]))
     np.testing.assert_allclose(found, [float(first_derivative)], rtol=1e-12, atol=1e-15)
@@ -166,7 +166,7 @@ def test_stock_lambdify_has_the_special_functions():
 
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "dask"])
 @pytest.mark.filterwarnings("ignore")
-def test_slopes_of_a_power_at_the_base_0(backend):
+def test_derivatives_of_a_power_at_the_base_0(backend):
     """t b**(t - 1) is 0 at t = 0, and t (t - 1) b**(t - 2) at t = 1 too; 0**t is flat for t > 0."""
     bases, exponents = np.array([0.0, 0, 0, 0, 2]), np.array([0.0, 1, 2, 0.5, 3])
     wanted = {
@@ -199,7 +199,7 @@ def _computed(args, exprs, backend, *values):
     return se.lambdify(args, exprs, backend=backend)(*values)
 
 
-def test_slopes_by_arguments_that_have_none():
+def test_derivatives_by_arguments_that_have_none():
     for function, place in ((se.exprel(u, 2), 2), (se.powlog(u, v, 1), 3), (se.ndtr(u), 2)):
         with pytest.raises(ArgumentIndexError):
             function.fdiff(place)

@@ -268,7 +268,7 @@ def truncated(v):
 
 
 # Of what is linear between jumps.
-SLOPES = {
+DERIVATIVES = {
     "Mod 2": lambda v: 1, "Mod of 5": lambda v: -(5 // v),
     "fmod 2": lambda v: 1, "fmod of 5": lambda v: -truncated(5 / v),
 }  # fmt: skip
@@ -321,8 +321,8 @@ def reference(name, function, point, order):
     if order and name in flat:
         return 0
     try:
-        if order and name in SLOPES:
-            return repr(float(SLOPES[name](point))) if order == 1 else 0
+        if order and name in DERIVATIVES:
+            return repr(float(DERIVATIVES[name](point))) if order == 1 else 0
         value = function(point)
         if mp.isnan(value) or not mp.isfinite(value):
             return "nan" if mp.isnan(value) and not order else None

@@ -201,11 +201,11 @@ def test_without_a_derivative_its_derivatives_have_names():
 def test_the_same_function_is_the_same_object():
     assert se.function("k_", code="np.exp({0})") is se.function("k_", code="np.exp({0})")
     assert se.function("k_", code="np.exp({0})") is not se.function("k_")
-    e = se.function("k_", code="np.exp({0})", derivative=slope_of_k)(x)
+    e = se.function("k_", code="np.exp({0})", derivative=derivative_of_k)(x)
     assert pickle.loads(pickle.dumps(e)) is e
 
 
-def slope_of_k(u):
+def derivative_of_k(u):
     return exp(u)
 
 

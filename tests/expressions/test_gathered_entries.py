@@ -27,7 +27,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values_and_slopes(name):
+def test_values_and_derivatives(name):
     positions, numbers = CASES[name]
     taken = x[positions]
     weights = np.cos(np.arange(numbers.size)).reshape(numbers.shape)

@@ -118,7 +118,7 @@ def grads(f, values):
         return se.lambdify([v], se.gradient(snp.sum(f(v)), v))(np.array(values)).tolist()
 
 
-def test_slopes_at_special_points():
+def test_derivatives_at_special_points():
     """The derivatives are JAX's."""
     nan, inf = np.nan, np.inf
     assert grads(lambda v: np.clip(v, -1, 2), [-2.0, -1.0, 0.0, 2.0, 3.0]) == [0, 0.5, 1, 0.5, 0]

@@ -36,7 +36,7 @@ def test_values(name, namespace, monkeypatch):
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_the_slope_of_the_absolute_value():
+def test_the_derivative_of_the_absolute_value():
     """The direction, and 0 at 0, as in JAX; the derivative of the square is simple."""
     size = abs(se.ComplexTensor(x, y)).sum()
     derivatives = se.lambdify([x, y], se.gradient(size, [x, y]))

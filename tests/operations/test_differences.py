@@ -89,7 +89,7 @@ def test_eye():
     assert_close(se.lambdify([n], se.eye(n, n + 2, 2))(3), np.eye(3, 5, 2))
 
 
-def test_slopes_by_the_coordinates():
+def test_derivatives_by_the_coordinates():
     """Derivatives by coordinates and spacing."""
     z = se.TensorSymbol("z", 6)
     f = (snp.gradient(SYMBOLS["x"], z, edge_order=2) ** 2).sum()

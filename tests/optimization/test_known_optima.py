@@ -77,7 +77,7 @@ def powell(x):
     return terms[0] ** 2 + 5 * terms[1] ** 2 + terms[2] ** 4 + 10 * terms[3] ** 4
 
 
-def powell_slope(x):
+def powell_gradient(x):
     q, r, u, v = x[0] + 10 * x[1], x[2] - x[3], x[1] - 2 * x[2], x[0] - x[3]
     return [2 * q + 40 * v**3, 20 * q + 4 * u**3, 10 * r - 8 * u**3, -10 * r - 40 * v**3]
 
@@ -89,7 +89,7 @@ def beale(x):
     return sum((y - x[0] * (1 - x[1] ** (i + 1))) ** 2 for i, y in enumerate(BEALE))
 
 
-def beale_slope(x):
+def beale_gradient(x):
     found = np.zeros(2)
     for i, y in enumerate(BEALE, 1):
         r = y - x[0] * (1 - x[1] ** i)
@@ -108,7 +108,7 @@ def wood(x):
     )
 
 
-def wood_slope(x):
+def wood_gradient(x):
     q, r = x[1] - x[0] ** 2, x[3] - x[2] ** 2
     return [
         -400 * x[0] * q - 2 * (1 - x[0]),
@@ -122,7 +122,7 @@ def brown(x):
     return (x[0] - 1e6) ** 2 + (x[1] - 2e-6) ** 2 + (x[0] * x[1] - 2) ** 2
 
 
-def brown_slope(x):
+def brown_gradient(x):
     r = 2 * (x[0] * x[1] - 2)
     return [2 * (x[0] - 1e6) + r * x[1], 2 * (x[1] - 2e-6) + r * x[0]]
 
@@ -233,10 +233,12 @@ def softmax_regression():
 
 
 WITHOUT = [
-    Case("Powell", se.Problem(powell(p[4]), p[4]), powell, powell_slope, [3, -1, 0, 1], optimum=0),
-    Case("Beale", se.Problem(beale(p[2]), p[2]), beale, beale_slope, [1, 1], optimum=0),
-    Case("Wood", se.Problem(wood(p[4]), p[4]), wood, wood_slope, [-3, -1, -3, -1], optimum=0),
-    Case("Brown", se.Problem(brown(p[2]), p[2]), brown, brown_slope, [1, 1], optimum=0),
+    Case(
+        "Powell", se.Problem(powell(p[4]), p[4]), powell, powell_gradient, [3, -1, 0, 1], optimum=0
+    ),
+    Case("Beale", se.Problem(beale(p[2]), p[2]), beale, beale_gradient, [1, 1], optimum=0),
+    Case("Wood", se.Problem(wood(p[4]), p[4]), wood, wood_gradient, [-3, -1, -3, -1], optimum=0),
+    Case("Brown", se.Problem(brown(p[2]), p[2]), brown, brown_gradient, [1, 1], optimum=0),
     Case(
         "robust regression",
         se.Problem((se.sqrt(1 + (A @ x - b) ** 2) - 1).sum(), x),

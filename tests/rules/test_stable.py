@@ -652,7 +652,7 @@ def test_no_power_of_zero_is_printed():
         assert "**0" not in str(expr)
 
 
-def test_the_slope_of_a_sigmoid_takes_one_exponential():
+def test_the_derivative_of_a_sigmoid_takes_one_exponential():
     loss = se.softplus(z).sum()
     curvature = se.lambdify(z, se.hessian(loss, z))
     assert "sigmoid_derivative(z)" in curvature.source

@@ -382,7 +382,7 @@ def test_entropies_at_zero(kind):
         assert se.lambdify([u, v], expr)(0.0, 0.5) == 0
 
 
-def test_slopes_of_entropies_at_zero():
+def test_derivatives_of_entropies_at_zero():
     Y, P = se.TensorSymbol("Y", n, nonnegative=True), se.TensorSymbol("P", n, positive=True)
     at, beside = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5, 1.0])
     likelihood, entries = (Y * se.log(Y / P.sum())).sum(), se.xlogy(Y, Y / P).sum()
@@ -403,7 +403,7 @@ def student(v, loggamma, log, log1p):
     return loggamma((v + 1) / 2) - loggamma(v / 2) - log(v) / 2 - tail
 
 
-def student_slope(v):
+def student_derivative(v):
     return mpmath.diff(lambda v: student(v, mpmath.loggamma, mpmath.log, mpmath.log1p), v)
 
 
@@ -428,7 +428,7 @@ SHARED = {
         se.diff(student(v, sympy.loggamma, log, lambda u: log(1 + u)), v),
         [],
         1e6,
-        student_slope,
+        student_derivative,
     ),
 }
 

@@ -99,8 +99,8 @@ def error_of(made: Made) -> tuple[dict[str, int], float]:
     errors = []
     ours = se.lambdify(made.tensors, made.derivatives)(*data.values())
     for name, derivative in zip(row.by, ours, strict=True):
-        slope = _derivative(value(name))
-        theirs = (_derivative(slope) if row.kind == "hessian" else slope)(data[name])
+        gradient = _derivative(value(name))
+        theirs = (_derivative(gradient) if row.kind == "hessian" else gradient)(data[name])
         errors.append(_difference(np.asarray(derivative), theirs))
     return sizes, max(errors)
 
@@ -110,13 +110,15 @@ def _derivative(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def at(array: Any) -> Any:
         array = np.asarray(array, float)
-        slopes = [_slope(function, array, index) for index in np.ndindex(array.shape)]
-        return np.stack(slopes, axis=-1).reshape((*slopes[0].shape, *array.shape))
+        differences = [
+            _central_difference(function, array, index) for index in np.ndindex(array.shape)
+        ]
+        return np.stack(differences, axis=-1).reshape((*differences[0].shape, *array.shape))
 
     return at
 
 
-def _slope(function: Callable[[Any], Any], array: Any, index: tuple[int, ...]) -> Any:
+def _central_difference(function: Callable[[Any], Any], array: Any, index: tuple[int, ...]) -> Any:
     unit = np.zeros_like(array)
     unit[index] = 1
     found = []

@@ -59,7 +59,7 @@ def test_values(first):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_of_other_orders_and_their_slopes():
+def test_of_other_orders_and_their_derivatives():
     orders = [se.besselj(2.5, x), se.elementwise(lambda u: sympy.jn(0, u), x), se.sinc(x)]
     orders.append(se.elementwise(lambda u: sympy.zeta(2, u) + sympy.zeta(2.5, abs(u)), x))
     derivatives = [se.gradient(e.sum(), x) for e in (se.gammaln(x), se.airyai(x), orders[2])]
