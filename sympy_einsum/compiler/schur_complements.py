@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import starmap
 from math import gcd, prod
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -325,8 +326,16 @@ class _SparseFactors:
     """The factors of a sparse matrix."""
 
     def __init__(self, matrix: Matrix):
+        columns, rows = matrix.tocsc(), matrix.tocsr()
+        pairs = (columns.indptr, rows.indptr), (columns.indices, rows.indices)
+        # Of a matrix with the pattern of its transpose the diagonal is preferred for pivots: up to
+        # six times faster, with up to a third of the fill.
+        options: dict[str, Any] = {}
+        if all(starmap(np.array_equal, pairs)):
+            options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.1}
+            options["options"] = {"SymmetricMode": True}
         try:
-            self.factors = sparse_algebra.splu(matrix.tocsc())
+            self.factors = sparse_algebra.splu(columns, **options)
         except RuntimeError as error:
             raise np.linalg.LinAlgError(f"the matrix is singular: {error}") from error
 

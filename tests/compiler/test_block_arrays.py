@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-import scipy.sparse
+import scipy.sparse.linalg
 from sympy import Symbol, symbols
 
 import sympy_einsum as se
@@ -153,6 +153,30 @@ def test_large_bands(diagonals):
     found = BlockArray([[scipy.sparse.csr_array(dense)]], [(size,)], [(size,)])
     with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
         found.solve(np.ones(size))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_large_indefinite_matrices(seed):
+    numbers = np.random.default_rng(seed)
+    size, rank = 600, 60
+    rows = scipy.sparse.random_array((rank, size), density=0.03, rng=numbers) * 3
+    own = scipy.sparse.diags_array(
+        numbers.choice([-1.0, 1.0], size) + numbers.normal(size=size) / 9
+    )
+    # Systems of equality constraints have zeros on the diagonal; seed 1 isn't symmetric.
+    corner = scipy.sparse.eye_array(rank) * seed
+    whole = scipy.sparse.block_array([[own, rows.T * (1 - seed)], [rows, corner]], format="csr")
+    compare(BlockArray([[whole]], [(size + rank,)], [(size + rank,)]), whole.toarray())
+
+
+def test_factors_of_symmetric_matrices_have_few_entries():
+    size = 700
+    ends = np.random.default_rng(0).integers(0, size, (2, 3 * size))
+    ends = np.concatenate([ends, ends[::-1]], axis=1)
+    graph = scipy.sparse.coo_array((np.ones(6 * size), tuple(ends)), shape=(size, size))
+    matrix = (graph + 20 * scipy.sparse.eye_array(size)).tocsc()
+    found = schur_complements.factorization_of(matrix).factors
+    assert found.nnz < 0.6 * scipy.sparse.linalg.splu(matrix).nnz
 
 
 LOW_RANK = {
