@@ -51,7 +51,7 @@ ROWS = (
         "snp.vecmat(x, S) == x @ S, snp.vecmat(A, S) == A @ S", "(True, True)", _LENGTHS),
     Row("vecdot(x1, x2, *, axis: int = -1)", vecdot,
         "the scalar products of stacks of vectors, which are along an axis of both",
-        "snp.vecdot(A, B)", "(A @ B.T).diagonal()", _LENGTHS),
+        "snp.vecdot(A, B)", "(A*B).sum(axis=1)", _LENGTHS),
     Row("cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis: int | None = None)", cross,
         "the cross product of vectors of length 3",
         "snp.cross(x, y).as_explicit()[0], se.jacobian(snp.cross(x, y), y).shape",

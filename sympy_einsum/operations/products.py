@@ -231,7 +231,7 @@ def vdot(a: TensorLike, b: TensorLike) -> Operand:
     >>> import sympy_einsum.numpy as snp
     >>> A, B = se.tensors("A B", 2, 3)
     >>> snp.vdot(A, B)
-    (A.T @ B).trace()
+    (A*B).sum()
     """
     a, b = conjugated(as_operand(a)), as_operand(b)
     if shape_of(a) != shape_of(b):

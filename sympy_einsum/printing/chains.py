@@ -208,10 +208,20 @@ class _Code:
         return text and Text(f"diag({text.shown})")
 
     def _call(self, form: Form) -> Text | None:
-        methods = {"tr": "trace", "diag": "diagonal"}
-        name, _ = form.data
-        text = self.text(form.parts[0])
-        return text and Text(f"{text.within(ATOM)}.{methods[name]}()")
+        (inside,), (name, _) = form.parts, form.data
+        text = self.text(inside)
+        if text is None:
+            return None
+        methods = {"tr": "trace()", "diag": "diagonal()"}
+        found = [Text(f"{text.within(ATOM)}.{methods[name]}")]
+        if inside.kind == "product" and [part.axes for part in inside.parts] == [2, 2]:
+            # ``(A.T @ B).diagonal()`` is ``(A*B).sum(axis=0)``.
+            a, b = inside.parts
+            for axis, factors in enumerate([(algebra.transpose(a), b), (a, algebra.transpose(b))]):
+                if product := self.text(algebra.hadamard(factors)):
+                    summed = "" if name == "tr" else f"axis={axis}"
+                    found.append(Text(f"{product.within(ATOM)}.sum({summed})"))
+        return min(found, key=lambda text: text.shown.count(".T"))
 
     def _product(self, form: Form) -> Text | None:
         negative, count = form.data

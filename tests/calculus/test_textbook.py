@@ -155,7 +155,7 @@ ROWS = [
     ('sum(Abs(x))', 'x', r"\operatorname{sign}{\left(x \right)}", 'sign(x)', 'sign(x)'),
     ('sum(sqrt(1 + (B @ x - b)**2))', 'x', r"B^{\top} \left(\left(B x - b\right) \oslash \left(\mathbf{1} + \left(B x - b\right)^{\odot 2}\right)^{\odot \frac{1}{2}}\right)", 'B.T @ ((B @ x - b)/sqrt((B @ x - b)**2 + 1))', '   ⎛                           ∘1/2⎞\n T ⎜          ⎛             ∘2⎞    ⎟\nB ⋅⎝(B⋅x - b)⊘⎝𝟙 + (B⋅x - b)  ⎠    ⎠'),
     ('b @ (B*R) @ x', 'B', r"\operatorname{diag}\left(b\right) R \operatorname{diag}\left(x\right)", 'diag(b) @ R @ diag(x)', 'diag(b)⋅R⋅diag(x)'),
-    ('trace(B.T @ diag(b) @ B)', 'b', r"\operatorname{diag}\left(B B^{\top}\right)", '(B @ B.T).diagonal()', '    ⎛   T⎞\ndiag⎝B⋅B ⎠'),
+    ('trace(B.T @ diag(b) @ B)', 'b', r"\operatorname{diag}\left(B B^{\top}\right)", '(B**2).sum(axis=1)', '    ⎛   T⎞\ndiag⎝B⋅B ⎠'),
     ('trace(B.T @ diag(b) @ B)', 'B', r"2 \operatorname{diag}\left(b\right) B", '2*diag(b) @ B', '2⋅diag(b)⋅B'),
     ('x[0]*x[1]', 'x', r"x_{1} e_{0} + x_{0} e_{1}", 'x[1]*Delta(n)[0] + x[0]*Delta(n)[1]', 'x ⋅e  + x ⋅e\n 1  0    0  1'),
     ('(X @ X).trace()*(x @ X @ x)', 'x', r"\operatorname{tr}\left(X^{2}\right) \cdot \left(X x + X^{\top} x\right)", '(X @ X).trace()*(X @ x + X.T @ x)', '  ⎛ 2⎞ ⎛       T  ⎞\ntr⎝X ⎠⋅⎝X⋅x + X ⋅x⎠'),
