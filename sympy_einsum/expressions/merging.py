@@ -8,6 +8,7 @@ With P[i, j] = [start + step·i = j], these identities hold for any other factor
   start + step·i = start' + step'·k;
 * a position index of no other factor: the sum of P[i, j] over j is 1;
 * a slice of length 1 that is summed over is an entry;
+* a unit vector selects entries of the other factors: e[i] x[i] = e[i] (x @ e);
 * P[i, j] with i = j everywhere is a delta.
 
 Where the sign of a difference of lengths can't be decided, the factors are left unchanged.
@@ -109,7 +110,7 @@ class _SelectorComposer:
         for k in range(len(self.selectors)):
             if self._drop_delta(k) or self._drop_unused(k) or self._transpose_flip(k):
                 return True
-            if self._fix_position(k):
+            if self._fix_position(k) or self._split_unit(k):
                 return True
         return any(
             self._compose(j, k) or self._intersect(j, k)
@@ -151,6 +152,23 @@ class _SelectorComposer:
         if not kept.isdisjoint(sources):
             return False
         self.selectors[k] = (Unit(selector.length, selector.start), (target,))
+        return True
+
+    def _split_unit(self, k: int) -> bool:
+        """Take an entry of the other factors along an axis of the result that a unit vector has."""
+        selector, labels = self.selectors[k]
+        axis = labels[-1]
+        if len(labels) > 1 or axis not in self.output:
+            return False
+        if not any(axis in own for _, own in self.others):
+            return False
+        entry = object()
+        self.lengths[entry] = selector.length
+        self.others = [
+            (tensor, tuple([entry if label == axis else label for label in own]))
+            for tensor, own in self.others
+        ]
+        self.selectors.append((selector, (entry,)))
         return True
 
     def _remove_ones(self, k: int) -> None:

@@ -151,9 +151,10 @@ def _piece(term: Operand) -> _Piece | None:
         for k, own in enumerate(product.operands)
         if isinstance(own, (Selection, Unit)) and product.terms[k][-1] in product.output
     ]
-    if len(embedding) != 1:
+    if not embedding:
         return None
-    (k,) = embedding
+    # Of several axes the first is the outermost one of nested stacks.
+    k = min(embedding, key=lambda k: product.output.index(product.terms[k][-1]))
     place, labels = product.operands[k], product.terms[k]
     if product.output.count(labels[-1]) > 1 or (isinstance(place, Selection) and place.step != 1):
         return None

@@ -255,8 +255,15 @@ class AlgebraHooks(Node):
         return _diff(self, symbol)
 
     def _eval_simplify(self, **options: object) -> Operand:
-        # Stock routines call this on parts of an expression: there a scalar must stay one atom.
-        return _simplify(self) if self.shape or self.is_number else self
+        found, steps = _simplify(self, trace=True)
+        # A scalar that is merely nested in another way stays the one that users compare with.
+        is_same = not self.shape and all(step.rule == "denest" for step in steps)
+        return self if is_same else found
+
+    def normal(self) -> Operand:
+        """Return the expression as a quotient; simplified if it is a scalar. SymPy's ``simplify``
+        calls this for all parts of an expression."""
+        return self if self.shape else self._eval_simplify()
 
     @property
     def _diff_wrt(self) -> bool:

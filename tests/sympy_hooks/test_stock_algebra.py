@@ -344,3 +344,23 @@ def test_functions_without_tensors_are_written_as_ever():
     assert sp.lambdify([x, t], [1, t * x.mean()], cse=True)(np.ones(3), 2) == [1, 2.0]
     own = sp.lambdify([x], sp.Function("g")(a) * n, [{"g": lambda v: v + 1}, "numpy"])
     assert own(np.ones(4)) == 20.0
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (x @ X.inv() @ X @ y, b),
+        (t + 3 * (X.inv() @ X).trace(), t + 3 * n),
+        (se.det(X @ X.T) / se.det(X), se.det(X)),
+        (sp.sin(x @ X.inv() @ X @ x) ** 2 + sp.cos(a) ** 2, 1),
+        (sp.log(se.softmax(x).sum() + t), sp.log(1 + t)),
+    ],
+    ids=str,
+)
+def test_simplify_scalars(given, expected):
+    assert sp.simplify(given) == given.simplify() == expected
+
+
+def test_simplify_keeps_scalars_that_are_only_nested():
+    form = x @ (X @ y)
+    assert form.simplify() is form
