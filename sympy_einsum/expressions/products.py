@@ -23,14 +23,15 @@ References
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import combinations, product
 from math import factorial, prod
 
-from sympy import Basic, Expr, Mul, S
+from sympy import Basic, Expr, Integer, Mul, S
 
 from ..core import Label, Labels, Lengths, Shape, as_shape, sort_key, tuning, unmultiplied_number
-from .affine_selectors import Positions
+from .affine_selectors import Positions, Unit
 from .base import Operand, TensorExpr
 from .interning import Data, Operands, data_property
 from .labels import (
@@ -43,7 +44,7 @@ from .labels import (
     unite,
 )
 from .leaves import Zeros
-from .levi_civita import LeviCivita, alternating, is_exchangeable
+from .levi_civita import LeviCivita, alternating, is_exchangeable, parity
 from .merging import compose_selectors, merge_one_hots
 from .slice_pushdown import composable_products, find_slice
 
@@ -177,7 +178,7 @@ def contract(
     if is_empty or not builder.add_operands(operands, subscripts):
         return builder.zeros()
     if [tensor for tensor in builder.tensors if tensor.is_affine_selector or tensor.is_one_hot]:
-        if not builder.compose_selectors():
+        if not builder.compose_selectors() or not builder.take_antisymmetric_entries():
             return builder.zeros()
         builder.merge_one_hots()
     if any(tensor.diagonal_entry is not None for tensor in builder.tensors):
@@ -360,6 +361,34 @@ class _ProductBuilder:
         self._keep(kept)
         left = before - self.present() - {*self.output}
         self.scalars.extend([self.lengths[label] for label in left])
+
+    def take_antisymmetric_entries(self) -> bool:
+        """Replace antisymmetric factors with positions on all axes but one at most: e[1, 0, :] is
+        the negative of the unit vector at 2. False if an entry is zero."""
+        uses = Counter([label for labels in (*self.subs, self.output) for label in labels])
+        for k in [k for k, tensor in enumerate(self.tensors) if type(tensor) is LeviCivita]:
+            labels, size = self.subs[k], len(self.subs[k])
+            at = {
+                own[0]: (j, int(tensor.start))
+                for j, (tensor, own) in enumerate(zip(self.tensors, self.subs, strict=True))
+                if isinstance(tensor, Unit) and tensor.start.is_Integer and uses[own[0]] == 2
+            }
+            taken = [at[label] for label in labels if label in at]
+            left = {*range(size)} - {position for _, position in taken}
+            if len(taken) < size - 1 or any(position >= size for _, position in taken):
+                continue
+            if len(left) != size - len(taken):
+                return False
+            places = tuple([at[label][1] if label in at else min(left) for label in labels])
+            self.scalars.append(Integer(parity(places)))
+            for label in labels:
+                if label not in at:
+                    self.tensors.append(Unit(size, min(left)))
+                    self.subs.append([label])
+            gone = {k, *[j for j, _ in taken]}
+            self._keep([j for j in range(len(self.tensors)) if j not in gone])
+            return self.take_antisymmetric_entries()
+        return True
 
     def cancel_powers(self) -> None:
         """Cancel powers of one tensor whose exponents add up to 0: x / x, as in SymPy's

@@ -3,18 +3,19 @@ simplified entry by entry, as those of SymPy's matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import combinations, product as positions
 
 import numpy as np
 from sympy import Expr, Integer, Matrix, S, trigsimp
+from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
-from ..analysis import Barriers, Product, inlined_product
-from ..core import tuning
+from ..analysis import Barriers, Product, inlined_product, joined_labels
+from ..core import cached, tuning
 from ..expressions import (
     Constant,
     Delta,
     Einsum,
+    Elementwise,
     Operand,
     TensorAdd,
     TensorExpr,
@@ -24,6 +25,7 @@ from ..expressions import (
     is_tensor,
     memoised,
     scale,
+    slot,
     total_of,
 )
 
@@ -44,7 +46,8 @@ def known_entries(node: TensorExpr) -> np.ndarray | None:
         return node.entries
     if isinstance(node, Zeros):
         return found
-    if not isinstance(node, (TensorAdd, Einsum)):
+    is_function = isinstance(node, Elementwise) and node.body.is_rational_function()
+    if not isinstance(node, (TensorAdd, Einsum)) and not is_function:
         return None
     below = []
     for operand in node.operands:
@@ -54,6 +57,11 @@ def known_entries(node: TensorExpr) -> np.ndarray | None:
         below.append(part)
     if isinstance(node, TensorAdd):
         return np.array(sum(below[1:], below[0]), dtype=object)
+    if isinstance(node, Elementwise):
+        for at in positions(*map(range, shape)):
+            values = {slot(k): part[at if part.shape else ()] for k, part in enumerate(below)}
+            found[at] = node.body.xreplace(values)
+        return found
     if not all(n.is_Integer and n <= tuning.MAX_ENTRY_MATRIX for n in node.lengths):
         return None
     for at in positions(*[range(int(n)) for n in node.lengths]):
@@ -72,85 +80,112 @@ def _scalar(value: Operand) -> np.ndarray:
 
 
 def product_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
-    """Multiply two matrices of entries where their product is simpler, as R'R = I of a rotation."""
+    """Multiply two tensors of entries where their product is simpler, as R'R = I of a rotation."""
     product = inlined_product(node, barriers)
-    small = [
-        k
-        for k, own in enumerate(product.operands)
-        if len(own.shape) == 2 and own.shape[0].is_Integer and own.shape[1].is_Integer
-    ]
-    for first, second in combinations(small, 2):
-        found = _joined(product, first, second)
+    small = [k for k, own in enumerate(product.operands) if _is_sum(own)]
+    for pair in combinations(small, 2):
+        found = _joined(product, pair)
         if found is not None:
             return found.build()
     return None
 
 
-def _joined(product: Product, first: int, second: int) -> Product | None:
-    pair = (product.operands[first], product.operands[second])
-    terms = (product.subscripts[first], product.subscripts[second])
-    shared = {*terms[0]}.intersection(terms[1])
-    if [len({*term}) for term in terms] != [2, 2] or len(shared) != 1 or not _are_sums(pair):
+def _joined(product: Product, pair: tuple[int, int]) -> Product | None:
+    labels = joined_labels(product.subscripts, product.output, pair)
+    gone = {i for k in pair for i in product.subscripts[k]}.difference(labels)
+    first, second = [known_entries(product.operands[k]) for k in pair]
+    if not labels or not gone or first is None or second is None:
         return None
-    (label,) = shared
-    left, right = (known_entries(tensor) for tensor in pair)
-    if product.counts[label] != 2 or left is None or right is None:
+    array = known_entries(product.part(pair, labels))
+    joined = None if array is None else _shorter(array, _size(first) + _size(second))
+    if joined is None:
         return None
-    size = _size(left.flat) + _size(right.flat)
-    left = left if terms[0].index(label) == 1 else left.T
-    right = right if terms[1].index(label) == 0 else right.T
-    entries = Matrix(left.dot(right).tolist()).applyfunc(_simplified)
-    if _size(entries) >= size:
-        return None
-    new = [next(i for i in term if i != label) for term in terms]
-    return product.replaced({first, second}, [(_matrix(entries), new)], absorbed={label})
+    return product.replaced({*pair}, [(joined, labels)], absorbed=gone)
 
 
-def _size(entries: Iterable[Expr]) -> int:
+def function_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
+    """Apply a rational function to each entry, as to those of a diagonal metric for its inverse."""
+    array = known_entries(node)
+    return None if array is None else _tensor(array)
+
+
+def sum_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
+    """Add tensors of entries where trigonometric identities make the sum simpler."""
+    array = known_entries(node)
+    if array is None or not any(entry.has(TrigonometricFunction) for entry in array.flat):
+        return None
+    return _shorter(array, _size(array))
+
+
+def _shorter(array: np.ndarray, size: int) -> Operand | None:
+    """Return a tensor of simplified entries, if these have fewer operations than ``size``."""
+    entries = np.empty_like(array)
+    for place in np.ndindex(array.shape):
+        entries[place] = _simplified(array.item(place))
+    return _tensor(entries) if _size(entries) < size else None
+
+
+def _size(entries: np.ndarray) -> int:
     """Return the number of operations in some entries."""
-    return sum([entry.count_ops() for entry in entries])
+    return sum([entry.count_ops() for entry in entries.flat])
 
 
-def _are_sums(tensors: tuple[Operand, ...]) -> bool:
-    """Tell whether tensors are sums, as stacks are, or products of these; others have simpler
+def _is_sum(tensor: Operand) -> bool:
+    """Tell whether a tensor is a sum, as stacks are, or a product of these; others have simpler
     products anyway."""
-    return all(isinstance(tensor, TensorAdd) or type(tensor) is Einsum for tensor in tensors)
+    return isinstance(tensor, TensorAdd) or type(tensor) is Einsum
 
 
 def det_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
-    """Write out the determinant of a matrix of entries, where it is simpler than the matrix."""
+    """Write out the determinant of a matrix of entries, where it is no longer than the matrix, or
+    the matrix has two rows."""
     (matrix,) = node.operands
-    array = known_entries(matrix) if _are_sums(node.operands) else None
+    array = known_entries(matrix) if _is_sum(matrix) else None
     if array is None:
         return None
     found = _simplified(Matrix(array.tolist()).det(method="berkowitz"))
-    return found if found.count_ops() < _size(array.flat) else None
+    is_short = len(array) == 2 or found.count_ops() <= _size(array)
+    return found if is_short else None
 
 
 def inv_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
-    """Invert an orthogonal matrix of entries by transposing it."""
+    """Invert an orthogonal matrix of entries by transposing it, and one with a single entry in each
+    row and column entry by entry."""
     (matrix,) = node.operands
-    array = known_entries(matrix) if _are_sums(node.operands) else None
+    array = known_entries(matrix) if _is_sum(matrix) else None
     if array is None:
         return None
+    places = np.argwhere(array != 0)
+    if all(sorted(axis) == list(range(len(array))) for axis in places.T):
+        inverse = np.full(array.shape, S.Zero, dtype=object)
+        for i, j in places:
+            inverse[j, i] = 1 / array[i, j]
+        return _tensor(inverse)
     square = Matrix(array.T.dot(array).tolist()).applyfunc(_simplified)
     return matrix.T if square.is_Identity else None
 
 
+@cached(1000)
 def _simplified(entry: Expr) -> Expr:
-    return trigsimp(entry.expand())
+    """Multiply out, and apply trigonometric identities that need no functions of other angles."""
+    expanded = entry.expand()
+    functions = expanded.atoms(TrigonometricFunction)
+    if not functions or expanded.count_ops() > tuning.MAX_ENTRY_PARTS:
+        return expanded
+    found = trigsimp(expanded)
+    return found if found.atoms(TrigonometricFunction) <= functions else expanded
 
 
-def _matrix(entries: Matrix) -> Operand:
-    """Return a matrix of some entries; a multiple of the identity as such."""
-    rows, columns = entries.shape
-    if entries.is_square and entries == entries[0, 0] * Matrix.eye(rows):
-        return scale(entries[0, 0], Delta(rows))
-    if all(entry.is_number for entry in entries):
+def _tensor(entries: np.ndarray) -> Operand:
+    """Return a tensor of some entries; a multiple of the identity as such."""
+    lengths = dict(enumerate(map(Integer, entries.shape)))
+    if entries.ndim == 2 and np.array_equal(entries, np.diag([entries[0, 0]] * len(entries))):
+        return scale(entries[0, 0], Delta(len(entries)))
+    if all(entry.is_number for entry in entries.flat):
         return Constant(entries.tolist())
     terms = []
-    for i, j in positions(range(rows), range(columns)):
-        units = (Unit(Integer(rows), Integer(i)), Unit(Integer(columns), Integer(j)))
-        operands, lengths = (entries[i, j], *units), {0: Integer(rows), 1: Integer(columns)}
-        terms.append(contract(operands, ((), (0,), (1,)), (0, 1), lengths))
+    for place in np.ndindex(entries.shape):
+        units = [(Unit(lengths[axis], Integer(k)), (axis,)) for axis, k in enumerate(place)]
+        operands, subscripts = zip((entries[place], ()), *units, strict=True)
+        terms.append(contract(operands, subscripts, tuple(lengths), lengths))
     return total_of(terms)

@@ -204,7 +204,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
             wrong="inv(2*A) = 2*inv(A)",
         ),
         Rule(
-            "inverse of a rotation",
+            "inverse of entries",
             "inv(stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])]))"
             " = stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])]).T",
             entry_matrices.inv_of_entries,
@@ -234,7 +234,7 @@ MATRICES: dict[type, tuple[Rule, ...]] = {
     ),
     Det: (
         Rule(
-            "determinant of a rotation",
+            "determinant of entries",
             "det(stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])])) = 1",
             entry_matrices.det_of_entries,
             any_of(TensorAdd, Einsum),

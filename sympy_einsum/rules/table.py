@@ -47,6 +47,7 @@ from ..expressions import (
     TensorAdd,
     TensorExpr,
     Triangle,
+    Unit,
     View,
 )
 from . import (
@@ -119,7 +120,7 @@ ADJUGATE = Rule(
 PRODUCT = (
     DENEST,
     Rule(
-        "product of a rotation",
+        "product of entries",
         "stack([stack([cos(s), sin(s)]), stack([-sin(s), cos(s)])])"
         " @ stack([stack([cos(s), -sin(s)]), stack([sin(s), cos(s)])]) = Delta(2)",
         entry_matrices.product_of_entries,
@@ -303,6 +304,13 @@ ELEMENTWISE = (
         wrong="log(exp(x) + exp(y)) = x + y",
     ),
     Rule(
+        "function of entries",
+        "1/stack([s, t]) = stack([1/s, 1/t])",
+        entry_matrices.function_of_entries,
+        any_of(TensorAdd),
+        wrong="1/stack([s, t]) = stack([1/t, 1/s])",
+    ),
+    Rule(
         "quotient of slots",
         "elementwise(lambda u, v: u/v, x, x*y) = 1/y",
         powers.split_quotient,
@@ -350,6 +358,13 @@ SUM = (
     ),
     *STABLE_RULES[TensorAdd],
     Rule("like terms", "s*A + t*A = (s + t)*A", sums.collect, wrong="s*A + t*B = (s + t)*(A + B)"),
+    Rule(
+        "sum of entries",
+        "stack([cos(s)**2*t, s]) + stack([sin(s)**2*t, 1]) = stack([t, s + 1])",
+        entry_matrices.sum_of_entries,
+        any_of(Unit),
+        wrong="stack([cos(s)**2*t, s]) + stack([sin(s)**2, 1]) = stack([t, s + 1])",
+    ),
     Rule("common scalar", "t*A + t*B/s = t*(A + B/s)", sums.common_scalar, any_of(View)),
     Rule(
         "diagonal",

@@ -56,8 +56,8 @@ def diag(vectors):
 
 # The name of a rule for a matrix, and an equation of it for stacks.
 RULES = {
-    "inverse of a rotation": [],
-    "determinant of a rotation": [],
+    "inverse of entries": [],
+    "determinant of entries": [],
     "inverse of a multiple": [
         (se.inv(2 * F), se.inv(F) / 2),
         (se.inv(T), se.inv(F).transpose(0, 2, 1)),
