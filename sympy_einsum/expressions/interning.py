@@ -142,7 +142,7 @@ def data_expressions(data: object) -> list[Basic]:
 FOR_PASSES = {
     "is_alternating",
     *("as_entry_power", "data", "is_affine_selector", "is_built", "is_locally_constant"),
-    *("diagonal_entry", "is_one_hot"),
+    *("diagonal_entry", "is_one_hot", "is_sum", "stacked_entry"),
     *("keeps_axes", "keeps_shape", "memory", "precedence", "rearranges"),
 }
 
@@ -210,6 +210,8 @@ class Node(StockExpr, metaclass=NodeType):
     is_alternating = False
     # The number that all entries on its diagonal are, if it has one.
     diagonal_entry: Expr | None = None
+    # Whether it is a sum.
+    is_sum = False
     # Cached: few distinct data occur.
     _data_digest: ClassVar[Callable[..., int]] = staticmethod(cached(8192)(data_digest))
 

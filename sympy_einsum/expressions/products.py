@@ -178,7 +178,11 @@ def contract(
     if is_empty or not builder.add_operands(operands, subscripts):
         return builder.zeros()
     if [tensor for tensor in builder.tensors if tensor.is_affine_selector or tensor.is_one_hot]:
-        if not builder.compose_selectors() or not builder.take_antisymmetric_entries():
+        if not (
+            builder.compose_selectors()
+            and builder.take_stacked_entries()
+            and builder.take_antisymmetric_entries()
+        ):
             return builder.zeros()
         builder.merge_one_hots()
     if any(tensor.diagonal_entry is not None for tensor in builder.tensors):
@@ -187,6 +191,19 @@ def contract(
         builder.cancel_powers()
     factors = _collect_scalars(builder.scalars) if builder.scalars else []
     return builder.zeros() if factors is None else builder.canonical(factors)
+
+
+def unit_position(tensor: Operand, axis: int) -> int | None:
+    """Return the position along an axis of a product that is zero elsewhere, by a unit vector."""
+    if isinstance(tensor, Unit):
+        return int(tensor.start) if tensor.start.is_Integer else None
+    if not isinstance(tensor, Einsum):
+        return None
+    label = tensor.output[axis]
+    for operand, own in zip(tensor.operands, tensor.subscripts, strict=True):
+        if label in own and (isinstance(tensor, View) or isinstance(operand, Unit)):
+            return unit_position(operand, own.index(label))
+    return None
 
 
 def contract_part(
@@ -362,17 +379,42 @@ class _ProductBuilder:
         left = before - self.present() - {*self.output}
         self.scalars.extend([self.lengths[label] for label in left])
 
+    def take_stacked_entries(self) -> bool:
+        """Replace the entries of stacks by what was stacked; False if one is zero."""
+        places = self._places_of_units()
+        for k, (tensor, labels) in enumerate(zip(self.tensors, self.subs, strict=True)):
+            for axis, label in enumerate(labels):
+                if not tensor.is_sum or label not in places:
+                    continue
+                place, position = places[label]
+                entry = tensor.stacked_entry(axis, position)
+                if entry is None:
+                    continue
+                rest = [*labels[:axis], *labels[axis + 1 :]]
+                self._keep([j for j in range(len(self.tensors)) if j not in (k, place)])
+                merged: dict[Label, Label] = {}
+                if not self._add_operand(entry, rest, merged):
+                    return False
+                self._apply_merged(rest, merged)
+                return self.compose_selectors() and self.take_stacked_entries()
+        return True
+
+    def _places_of_units(self) -> dict[Label, tuple[int, int]]:
+        """Return the numbers and the positions of the unit vectors by which one other factor is
+        indexed, by labels."""
+        uses = Counter([label for labels in (*self.subs, self.output) for label in labels])
+        return {
+            own[0]: (j, int(tensor.start))
+            for j, (tensor, own) in enumerate(zip(self.tensors, self.subs, strict=True))
+            if isinstance(tensor, Unit) and tensor.start.is_Integer and uses[own[0]] == 2
+        }
+
     def take_antisymmetric_entries(self) -> bool:
         """Replace antisymmetric factors with positions on all axes but one at most: e[1, 0, :] is
         the negative of the unit vector at 2. False if an entry is zero."""
-        uses = Counter([label for labels in (*self.subs, self.output) for label in labels])
+        at = self._places_of_units()
         for k in [k for k, tensor in enumerate(self.tensors) if type(tensor) is LeviCivita]:
             labels, size = self.subs[k], len(self.subs[k])
-            at = {
-                own[0]: (j, int(tensor.start))
-                for j, (tensor, own) in enumerate(zip(self.tensors, self.subs, strict=True))
-                if isinstance(tensor, Unit) and tensor.start.is_Integer and uses[own[0]] == 2
-            }
             taken = [at[label] for label in labels if label in at]
             left = {*range(size)} - {position for _, position in taken}
             if len(taken) < size - 1 or any(position >= size for _, position in taken):

@@ -8,11 +8,12 @@ from heapq import heappop, heappush
 from sympy import Add, Expr, S
 
 from ..core import Shape, sort_key, tuning
+from .affine_selectors import Unit
 from .base import Operand, TensorExpr
 from .graphs import order_of, shape_of
-from .interning import Data, Operands
+from .interning import Data, Operands, memoised
 from .leaves import Zeros
-from .products import View, contract, contract_part
+from .products import View, contract, contract_part, unit_position
 
 
 class TensorAdd(TensorExpr):
@@ -25,6 +26,7 @@ class TensorAdd(TensorExpr):
     """
 
     __slots__ = ()
+    is_sum = True
 
     @classmethod
     def _build(cls, operands: Operands, data: Data) -> Operand:
@@ -41,9 +43,41 @@ class TensorAdd(TensorExpr):
             for term in self.operands
         )
 
+    def stacked_entry(self, axis: int, position: int) -> Operand | None:
+        """Return the entry at a position of an axis along which each term is one entry, as those of
+        a stack are; None for other sums."""
+        stacked = _stacked_terms(self)[axis]
+        if stacked is None:
+            return None
+        axes, lengths = range(self.order), dict(enumerate(self.shape))
+        unit, rest = Unit(self.shape[axis], position), [k for k in axes if k != axis]
+        terms = [
+            contract((term, unit), (axes, (axis,)), rest, lengths)
+            for term in stacked.get(position, ())
+        ]
+        return total_of(terms) if terms else Zeros(*[lengths[k] for k in rest])
+
     def _times(self, factors: Sequence[Expr]) -> Operand | None:
         is_number = len(factors) == 1 and factors[0].is_Number
         return _collect_terms(factors[0], [self]) if is_number else super()._times(factors)
+
+
+@memoised
+def _stacked_terms(total: TensorAdd) -> list[dict[int, list[TensorExpr]] | None]:
+    """Return for each axis the terms by their only position along it; None if one has others."""
+    found: list[dict[int, list[TensorExpr]] | None] = []
+    for axis in range(total.order):
+        stacked: dict[int, list[TensorExpr]] = {}
+        for term in total.operands:
+            position = unit_position(term, axis)
+            if position is None:
+                break
+            stacked.setdefault(position, []).append(term)
+        else:
+            found.append(stacked)
+            continue
+        found.append(None)
+    return found
 
 
 def scale(factor: Expr, tensor: Operand) -> Operand:

@@ -49,6 +49,7 @@ from ..expressions import (
     View,
     Zeros,
     flatten,
+    order_of,
 )
 from .chains import OperatorText, is_distinct, matrix_text
 from .code import CodeForm, texts_of
@@ -244,7 +245,9 @@ def _scan_text(node: Scan, below: Texts, form: CodeForm) -> Text:
 
 
 def _elementwise_text(node: Elementwise, below: Texts, form: CodeForm) -> Text:
-    return form.elementwise(node.body, [below[operand] for operand in node.operands])
+    tensors = [operand for operand in node.operands if order_of(operand)] if form.operators else []
+    short = _broadcast_terms(tensors, below, form) if tensors else {}
+    return form.elementwise(node.body, [short.get(own) or below[own] for own in node.operands])
 
 
 def _sum_text(node: TensorAdd, below: Texts, form: CodeForm) -> Text:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import combinations, product as positions
 
 import numpy as np
-from sympy import Expr, Integer, Matrix, S, trigsimp
+from sympy import Expr, Integer, Matrix, Pow, S, trigsimp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from ..analysis import Barriers, Product, inlined_product, joined_labels
@@ -106,7 +106,9 @@ def _joined(product: Product, pair: tuple[int, int]) -> Product | None:
 def function_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
     """Apply a rational function to each entry, as to those of a diagonal metric for its inverse."""
     array = known_entries(node)
-    return None if array is None else _tensor(array)
+    if array is None or any(entry.has(S.ComplexInfinity, S.NaN) for entry in array.flat):
+        return None
+    return _tensor(array)
 
 
 def sum_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
@@ -121,7 +123,8 @@ def _shorter(array: np.ndarray, size: int) -> Operand | None:
     """Return a tensor of simplified entries, if these have fewer operations than ``size``."""
     entries = np.empty_like(array)
     for place in np.ndindex(array.shape):
-        entries[place] = _simplified(array.item(place))
+        entry = array.item(place)
+        entries[place] = min(entry, _simplified(entry), key=Expr.count_ops)
     return _tensor(entries) if _size(entries) < size else None
 
 
@@ -170,7 +173,8 @@ def _simplified(entry: Expr) -> Expr:
     """Multiply out, and apply trigonometric identities that need no functions of other angles."""
     expanded = entry.expand()
     functions = expanded.atoms(TrigonometricFunction)
-    if not functions or expanded.count_ops() > tuning.MAX_ENTRY_PARTS:
+    has_square = any(isinstance(own.base, TrigonometricFunction) for own in expanded.atoms(Pow))
+    if len(functions) < 2 - has_square or expanded.count_ops() > tuning.MAX_ENTRY_PARTS:
         return expanded
     found = trigsimp(expanded)
     return found if found.atoms(TrigonometricFunction) <= functions else expanded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -49,6 +49,11 @@ def test_entries(count):
     np.testing.assert_array_equal(np.array(tensor.as_explicit().tolist(), int), array_of(count))
     np.testing.assert_array_equal(value(tensor + 0), array_of(count))
     np.testing.assert_array_equal(tensor.array, array_of(count))
+    for position in product([slice(None), *range(count)], repeat=min(count, 4)):
+        entries = tensor[position]
+        np.testing.assert_array_equal(value(entries), array_of(count)[position])
+        if sum(isinstance(k, int) for k in position) > count - 2:
+            assert "LeviCivita" not in str(entries)
 
 
 @pytest.mark.parametrize("count", [0, 7, -1, n, sympy.Rational(5, 2)])

@@ -80,6 +80,14 @@ def test_slices_of_length_one():
     np.testing.assert_array_equal(found[1][0], [[1, 0, 0], [0, 0, -1]])
 
 
+def test_products_with_unit_vectors_are_entries_times_these():
+    X, x = se.TensorSymbol("X", n, 4), se.TensorSymbol("x", n)
+    assert se.Unit(n, k) * x == x[k] * se.Unit(n, k)
+    row = se.einsum("i,ij,j->ij", se.Unit(n, 2), X, x[:4])
+    assert str(row) == "outer(Delta(n)[2], x[:4]*X[2, :])"
+    assert se.einsum("i,ij->i", se.Unit(n, k), X) == X[k].sum() * se.Unit(n, k)
+
+
 def test_entries_and_slices_whose_positions_are_not_compared():
     entry, part = se.Delta(n**2)[n**2 - 4], se.Delta(n**2)[:-2]
     e = se.simplify(entry @ part.T @ (part @ entry))

@@ -155,6 +155,9 @@ def test_padding_writes_once():
 def test_stacked_tensors_are_sums_of_outer_products():
     v, w = se.tensors("v w", 3)
     assert np.stack([v, w], axis=1) == se.outer(v, se.Delta(2)[0]) + se.outer(w, se.Delta(2)[1])
+    assert np.stack([v, 2 * w])[1] == 2 * w
+    assert np.stack([v, w], axis=1)[2, 0] == v[2]
+    assert se.stack([v[0] ** 2, 0])[1] == 0
     source = se.lambdify([v, w], np.stack([v, w])).source
     assert "[0] = v" in source
     assert "[1] = w" in source

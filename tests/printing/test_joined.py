@@ -37,7 +37,11 @@ SHOWN = [
     ((np.concatenate([x, y]) ** 2).sum(), "(concatenate([x, y])**2).sum()"),
     (se.stack([v[0], v[1] ** 2]) + z[:2], "stack([v[0], v[1]**2]) + z[:2]"),
     (se.stack([v[0], 0, v.sum()]), "stack([v[0], 0, v.sum()])"),
-    (se.stack([1, v[0], 2]), "stack([1, v[0], 2])"),
+    (se.stack([1, v[0]]), "stack([1, v[0]])"),
+    (
+        se.stack([se.stack([1, v[0]]), se.stack([0, v[1]])]),
+        "stack([stack([1, v[0]]), v[1]*Delta(2)[1]])",
+    ),
     # Two terms for each entry: those with one factor go together.
     (
         se.stack([v[0], v[1]]) / 2 + se.stack([w[0] * w[1], w[2]]),

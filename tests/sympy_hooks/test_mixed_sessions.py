@@ -578,6 +578,22 @@ def _curl_has_no_sources():
 
 
 @session
+def _curvature_of_a_sphere():
+    theta = z[0]
+    metric = se.diag(se.stack([1, sin(theta) ** 2]))
+    changes = se.jacobian(metric, z)
+    lowered = changes + np.einsum("lkm->lmk", changes) - np.einsum("mkl->lmk", changes)
+    gamma = se.simplify(np.einsum("il,lmk->imk", np.linalg.inv(metric), lowered) / 2)
+    assert gamma[1, 0, 1] == gamma[1, 1, 0] == cos(theta) / sin(theta)
+    assert gamma[0, 1, 1] == -sin(theta) * cos(theta)
+    rates = se.jacobian(gamma, z)
+    ricci = np.einsum("kijk->ij", rates) - np.einsum("kikj->ij", rates)
+    ricci += np.einsum("kkl,lij->ij", gamma, gamma) - np.einsum("kjl,lik->ij", gamma, gamma)
+    assert sp.simplify(ricci - metric) == se.Zeros(2, 2)
+    assert sp.simplify(se.det(metric)) == sin(theta) ** 2
+
+
+@session
 def _barycentric_coordinates():
     a0, a1 = symbols("a0 a1")
     point = a0 * z + a1 * se.stack([1, 2]) - se.stack([3, 4])
