@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .. import operations as ops
-from ..expressions import Operand, TensorLike
+from ..core import ShapeError
+from ..expressions import Operand, TensorLike, as_operand, order_of, shape_of
 from ._rows import NumpyRow as Row
 
 _LENGTHS = "Raises ShapeError if the lengths don't match."
@@ -11,11 +12,18 @@ _LENGTHS = "Raises ShapeError if the lengths don't match."
 
 def matvec(x1: TensorLike, x2: TensorLike) -> Operand:
     # Index strings broadcast axes of length 1, products don't.
-    return ops.squeeze(ops.matmul(x1, ops.expand_dims(x2, -1)), -1)
+    return ops.squeeze(ops.matmul(_matrices(x1), ops.expand_dims(x2, -1)), -1)
 
 
 def vecmat(x1: TensorLike, x2: TensorLike) -> Operand:
-    return ops.squeeze(ops.matmul(ops.expand_dims(ops.conj(x1), -2), x2), -2)
+    return ops.squeeze(ops.matmul(ops.expand_dims(ops.conj(x1), -2), _matrices(x2)), -2)
+
+
+def _matrices(x: TensorLike) -> Operand:
+    operand = as_operand(x)
+    if order_of(operand) < 2:
+        raise ShapeError(f"a matrix has two axes or more, but the shape is {shape_of(operand)}")
+    return operand
 
 
 def vecdot(x1: TensorLike, x2: TensorLike, axis: int) -> Operand:
