@@ -55,9 +55,9 @@ def replaced(value, is_lost, function, *arguments):
     """Return a value with some entries by another function of the arguments, which takes longer."""
     if not np.any(is_lost):
         return value
-    is_lost, *arguments = np.broadcast_arrays(is_lost, *arguments)
+    is_lost, *parts = np.broadcast_arrays(is_lost, *arguments)
     value = np.array(value)
-    value[is_lost] = function(*[own[is_lost] for own in arguments])
+    value[is_lost] = function(*[part[is_lost] for part in parts])
     return value
 
 
