@@ -249,7 +249,7 @@ class Bounds:
 
     def violation(self, vector: np.ndarray) -> float:
         """Return the largest violation of a bound, as of its constraint."""
-        if not self.are_some:
+        if self.hold(vector):
             return 0.0
         below, above = self.given[0] - vector, vector - self.given[1]
         both = np.maximum(below * self.scales["lower"], above * self.scales["upper"])
@@ -537,8 +537,10 @@ class Instance:
 
     def violation(self, vector: np.ndarray) -> float:
         """Return the largest violation of a constraint."""
-        own = _violations(self.gaps(vector), self.equations).max(initial=0)
-        return float(max(own, self.bounds.violation(vector)))
+        found = self.bounds.violation(vector)
+        if not self.general:
+            return found
+        return float(max(found, _violations(self.gaps(vector), self.equations).max(initial=0)))
 
     def violations(self, vector: np.ndarray) -> np.ndarray:
         """Return by how much each entry of all constraints is violated."""
