@@ -77,7 +77,7 @@ def lambdify(
         band if that is narrow (NumPy). A matrix in blocks comes back as blocks each with its
         structure, with the same methods (NumPy and Numba)
     sparse : whether derivatives that are matrices, or of higher order, come back as sparse
-        matrices in CSR format, SciPy's ``csr_array`` or CuPy's ``csr_matrix``: the axes of the
+        matrices, SciPy's ``csr_array``, CuPy's ``csr_matrix`` or JAX's ``BCOO``: the axes of the
         function are the rows and those of the variable, the last ones, the columns, in C order.
         Deltas, slices, gathers, triangles and Kronecker products say which entries are stored;
         no dense matrix is computed. Which axes are the variable's is known by the arguments'

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 import scipy.sparse
+from libraries import LIBRARIES
 from sympy import symbols
 
 import sympy_einsum as se
@@ -107,7 +108,7 @@ def _diagonals(value, names, output, shape):
     return result
 
 
-def check_random_sum(seed):
+def check_random_sum(seed, backend="numpy"):
     """Compare a sum with NumPy; tells whether it is sparse."""
     random = Random(seed)
     shape = [random.choice([[3, 4], [5, 2, 3], [4, 2, 5, 3], [3, 3], [2, 4, 2, 4], [1, 6]])][0]
@@ -119,14 +120,16 @@ def check_random_sum(seed):
     variable = se.TensorSymbol("v", shape[-columns:])
     other = se.TensorSymbol("t", 2)
     try:
-        function = se.lambdify([other], total * other[0], sparse=variable)
+        function = se.lambdify([other], total * other[0], backend, sparse=variable)
     except se.UnsupportedError as error:
         assert "dense term" in str(error)  # noqa: PT017
         return False
     found = function(np.array([2.0, 3.0]))
     assert found.shape == (np.prod(shape[:-columns]), np.prod(shape[-columns:]))
-    np.testing.assert_allclose(found.toarray(), 2 * expected.reshape(found.shape), atol=1e-12)
-    found.check_format(full_check=True)
+    dense = found.toarray() if backend == "numpy" else found.todense()
+    np.testing.assert_allclose(dense, 2 * expected.reshape(found.shape), atol=1e-12)
+    if backend == "numpy":
+        found.check_format(full_check=True)
     return True
 
 
@@ -134,6 +137,11 @@ def check_random_sum(seed):
 def test_random_sums(start):
     count = sum([check_random_sum(seed) for seed in range(start, start + 40)])
     assert count >= 30
+
+
+def test_random_sums_for_jax():
+    LIBRARIES["jax"]()
+    assert sum([check_random_sum(seed, "jax") for seed in range(1000, 1015)]) >= 10
 
 
 # --- derivatives ----------------------------------------------------------------------------------
@@ -372,6 +380,15 @@ def test_arguments_choose_the_library():
         f(torch.ones(3), torch.tensor([1, 1]))
 
 
+def test_positions_may_be_traced_by_jax():
+    library = LIBRARIES["jax"]()
+    f = se.lambdify([x, p], [se.jacobian(x[p] ** 2, x)], "jax", sparse=True)
+    values = library.array(np.array([1.0, 2, 3])), library.array(np.array([0, -1]))
+    for function in (f, pytest.importorskip("jax").jit(f)):
+        (found,) = function(*values)
+        np.testing.assert_array_equal(found.todense(), [[2, 0, 0], [0, 0, 6]])
+
+
 def test_cupy_gets_the_same_text():
     pytest.importorskip("cupyx.scipy.sparse")
     f = se.lambdify([x, p], se.jacobian(x[p] ** 2, x), "cupy", sparse=True)
@@ -416,7 +433,7 @@ def test_columns_are_those_of_a_variable():
 
 
 def test_other_backends_refuse():
-    for backend in ("numba", "jax", "torch", "dask"):
+    for backend in ("numba", "torch", "dask"):
         with pytest.raises(se.UnsupportedError, match=f"{backend!r} makes no sparse matrices"):
             se.lambdify(x, se.Delta(n), backend, sparse=True)
     with pytest.raises(se.UnsupportedError, match=r"sparse doesn't go with semiring 'min-plus'"):

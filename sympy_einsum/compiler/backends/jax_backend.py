@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..ir.code import WHOLE, Code, assigned, call, negative, quote, subscript, with_keywords
 from ..ir.instructions import BY_FACTORS
+from ..runtime.jax_sparse_arrays import bcoo
 from ..runtime.shared_helpers import FOURIER, RUNNING, SPECIAL, shared
 from ..runtime.sources import helpers
 from .base import Backend
@@ -32,6 +33,7 @@ class JaxBackend(Backend):
     name = "jax"
     imports = ("import jax", "import jax.numpy as jnp", "from jax.scipy import special")
     xp = "jnp"
+    sparse = "from jax.experimental.sparse import BCOO"
     exponential = "jax.scipy.linalg.expm"
     loops = "scanned"
     adds_halves = True
@@ -70,6 +72,12 @@ class JaxBackend(Backend):
         *("gammaln", "log_ndtr", "ndtr", "polygamma", "rel_entr", "sici", "xlog1py", "xlogy"),
         "zeta",
     }
+
+    @classmethod
+    def sparse_matrices(cls) -> Callable[..., Any]:
+        """Return what makes its sparse matrices."""
+        cls.require([cls.sparse])
+        return bcoo
 
     def constant(self, operands: Codes, array: np.ndarray) -> Code:
         """Spell an array of numbers, written out; of JAX's default types, which may be short

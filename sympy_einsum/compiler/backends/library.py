@@ -4,7 +4,7 @@ spells otherwise."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
@@ -122,12 +122,12 @@ class Library:
         )
 
     @classmethod
-    def sparse_matrices(cls) -> SparseMatrices:
+    def sparse_matrices(cls) -> Callable[..., Any]:
         """Return what makes its sparse matrices; UnsupportedError without any."""
         if not cls.sparse:
             raise UnsupportedError(
                 f"backend {cls.name!r} makes no sparse matrices; leave sparse out, or take the "
-                "backend 'numpy' or 'cupy'"
+                "backend 'numpy', 'jax' or 'cupy'"
             )
         cls.require([cls.sparse])
         _, module, _, matrix = cls.sparse.split()
