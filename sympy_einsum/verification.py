@@ -31,6 +31,7 @@ from .expressions import (
     evaluated,
     is_tensor,
     shape_of,
+    written_size,
 )
 from .operations import add, diag, multiply, unroll
 from .rules import entry_of, normal_form, reassociated, stabilise
@@ -488,9 +489,17 @@ def _vanishes_over_one(difference: Operand) -> bool:
     scalar = entry_of(difference, tuning.MAX_FRACTIONS) if is_tensor(difference) else difference
     if not 1 < len(Add.make_args(scalar)) <= tuning.MAX_FRACTIONS:
         return bool(scalar == 0)
+    if not _is_short(scalar):
+        return False
     for function, written in _OF_EXPONENTIALS.items():
         scalar = scalar.replace(function, written)
-    return normal_form(scalar.as_numer_denom()[0]) == 0
+    return _is_short(scalar) and normal_form(scalar.as_numer_denom()[0]) == 0
+
+
+def _is_short(scalar: Expr) -> bool:
+    """Tell whether SymPy, which walks a scalar as a tree, brings it to one denominator in a few
+    seconds. Each function within another doubles the time."""
+    return written_size(scalar) <= 16 * tuning.MAX_FRACTIONS
 
 
 _OF_EXPONENTIALS: Mapping[type[Expr], Callable[[Expr], Expr]] = {

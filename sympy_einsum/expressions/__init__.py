@@ -59,6 +59,7 @@ from .graphs import (
     shape_of as shape_of,
     stock_children as stock_children,
     unflatten as unflatten,
+    written_size as written_size,
 )
 from .half_powers import (
     HalfPower as HalfPower,

@@ -81,6 +81,15 @@ def stock_children(node: Basic) -> Sequence[Basic]:
     return () if isinstance(node, Node) else children(node)
 
 
+def written_size(expr: Basic) -> int:
+    """Count the nodes of a stock expression above tensors as a tree: shared ones once per
+    occurrence."""
+    sizes: dict[Basic, int] = {}
+    for node in postorder([expr], stock_children):
+        sizes[node] = 1 + sum([sizes[child] for child in stock_children(node)])
+    return sizes[expr]
+
+
 def outermost(expr: Basic) -> list[Node]:
     """Return the tensor expressions in a stock expression that aren't inside other ones."""
     return [node for node in postorder([expr], stock_children) if isinstance(node, Node)]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, TypeAlias
 from weakref import WeakValueDictionary
 
-from sympy import Add, Basic, Expr
+from sympy import Add, Expr
 
 from ..core import ShapeError, TensorError, UnsupportedError, index_letter, postorder, tuning
 from ..expressions import (
@@ -25,8 +25,8 @@ from ..expressions import (
     View,
     as_operand,
     shape_of,
-    stock_children,
     tensor_sum,
+    written_size,
 )
 from .checked import contract_checked
 
@@ -67,7 +67,7 @@ class Written:
         return fold(self, lambda node, below: node._evaluated(below), lambda leaf: leaf)
 
     def __str__(self) -> str:
-        size = fold(self, lambda node, below: 1 + sum(below), _tree_size)
+        size = fold(self, lambda node, below: 1 + sum(below), written_size)
         if size > tuning.MAX_WRITTEN_TREE:
             raise UnsupportedError(
                 f"the text would write out every shared argument, {size:.0e} in all, and at most "
@@ -196,14 +196,6 @@ def fold(
         else:
             values[node] = leaf(node)
     return values[root]
-
-
-def _tree_size(leaf: Operand) -> int:
-    """Count the nodes that the text of a leaf writes out: SymPy's scalars above tensors."""
-    sizes: dict[Basic, int] = {}
-    for node in postorder([leaf], stock_children):
-        sizes[node] = 1 + sum([sizes[child] for child in stock_children(node)])
-    return sizes[leaf]
 
 
 def _argument(value: Any) -> Argument:
