@@ -10,6 +10,7 @@ import scipy.special
 import sympy
 from hypothesis import given, settings, strategies as st
 from oracles import assert_close
+from texts import assert_same_value
 
 import sympy_einsum as se
 from sympy_einsum.languages.lippmann.functions import ELEMENTWISE
@@ -590,7 +591,8 @@ def test_written_texts_are_parsed_back(text):
         e = parse(text, SQUARE)
     except se.ParseError:  # a division by zero, a number that is too large
         return
-    assert parse(se.to_text(e, "lippmann"), SQUARE) == e
+    # SymPy leaves sqrt(c**2*Abs(c)) as two powers of one base.
+    assert_same_value(parse(se.to_text(e, "lippmann"), SQUARE), e)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program[1] for program in PROGRAMS])
