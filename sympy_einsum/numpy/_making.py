@@ -7,7 +7,7 @@ import sympy
 from sympy import Expr, S
 
 from .. import operations as ops
-from ..core import UnsupportedError, as_flag, as_scalar, as_shape
+from ..core import TensorError, UnsupportedError, as_flag, as_scalar, as_shape
 from ..expressions import Delta, Operand, TensorLike, Zeros, as_operand, order_of, shape_of
 from ._rows import NO_AXIS, NO_NUMBER, Lengths, NumpyRow as Row, check_type
 from ._shapes import broadcast_arrays
@@ -82,6 +82,8 @@ def logspace(
 def arange(start_or_stop: Expr | float, stop: Expr | float | None, step: Expr | float) -> Operand:
     first, last = (S.Zero, start_or_stop) if stop is None else (start_or_stop, stop)
     bounds = [as_scalar(bound, "a bound of arange") for bound in (first, last, step)]
+    if bounds[2].is_zero:
+        raise TensorError("arange takes a step other than 0")
     if all(bound.is_number and bound.is_extended_real for bound in bounds):
         integers = all(bound.is_Integer for bound in bounds)
         return as_operand(np.arange(*[int(b) if integers else float(b) for b in bounds]))

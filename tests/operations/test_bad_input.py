@@ -427,6 +427,7 @@ def test_a_tensor_is_no_array_of_objects():
         lambda: snp.sum(x, initial=[1, 2]),
         lambda: snp.max(x, initial=[1, 2]),
         lambda: snp.linalg.norm(t, axis=1),
+        lambda: snp.arange(1, 5, 0),
         lambda: snp.softmax(X, axis=3) if hasattr(snp, "softmax") else se.softmax(X, axis=3),
         lambda: snp.concatenate([x, X]),
         lambda: snp.concatenate([]),
