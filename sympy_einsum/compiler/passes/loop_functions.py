@@ -276,6 +276,9 @@ class LoopWriter:
         last = name(self.carries[place])
         sources = self._sources()[: len(self.loop.carries)]
         source = self.body.plan.instructions[sources[place]]
+        if self.backend.own_numbers and not source.shape:
+            # It may be written out at the start, or in the step.
+            return self.backend.number(last)
         is_shared = (
             source.op in ("argument", "constant", "broadcast", "result")
             or sources.count(sources[place]) > 1
