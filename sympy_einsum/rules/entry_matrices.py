@@ -116,7 +116,8 @@ def sum_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
     array = known_entries(node)
     if array is None or not any(entry.has(TrigonometricFunction) for entry in array.flat):
         return None
-    return _shorter(array, _size(array))
+    size = _size(array)
+    return _shorter(array, size) if size <= array.size * tuning.MAX_ENTRY_PARTS else None
 
 
 def _shorter(array: np.ndarray, size: int) -> Operand | None:
@@ -174,7 +175,7 @@ def _simplified(entry: Expr) -> Expr:
     expanded = entry.expand()
     functions = expanded.atoms(TrigonometricFunction)
     has_square = any(isinstance(own.base, TrigonometricFunction) for own in expanded.atoms(Pow))
-    if len(functions) < 2 - has_square or expanded.count_ops() > tuning.MAX_ENTRY_PARTS:
+    if len(functions) < 2 - has_square:
         return expanded
     found = trigsimp(expanded)
     return found if found.atoms(TrigonometricFunction) <= functions else expanded
