@@ -147,7 +147,7 @@ def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
     itself. Squares of entries stay where terms overlap: in those of residuals the products with the
     data would cancel."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
-    counts = Counter(zip(node.operands, node.subscripts, strict=True))
+    counts = Counter(zip(node.operands, map(frozenset, node.subscripts), strict=True))
     squared = {operand for (operand, _), count in counts.items() if count > 1}
     open_sums = [o for o in found if not (o in squared and _terms_overlap(o))]
     places = {*filter(has_known_zeros, open_sums)}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from sympy import symbols
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 from sympy_einsum.core import postorder
 from sympy_einsum.expressions import order_of
 
@@ -61,6 +63,28 @@ def test_squares_of_residuals_with_zero_padded_terms_stay():
     points = 1e8 + np.arange(12.0).reshape(4, 3)
     found = f(points[0] + 1, points + 2, np.arcsinh(points[1:] + 1))
     np.testing.assert_allclose(found, 12, rtol=1e-5)
+
+
+@pytest.mark.parametrize("is_symmetric", [False, True])
+def test_products_of_a_deviator_stay(is_symmetric):
+    """Under a pressure the trace of the square would cancel against the squared trace."""
+    s = se.TensorSymbol("s", (n, n), symmetric=is_symmetric)
+    deviator = s - s.trace() / n * se.eye(n)
+    f = se.sqrt((deviator @ deviator).trace() / 2) + s.trace()
+    assert se.gradient(f, s).has(deviator)
+    call = se.lambdify([s], [se.gradient(f, s), se.hessian(f, s)])
+    stress = np.array([[1.0, 2, 3], [2, -3, 1], [3, 1, 2]])
+    for own, pressed in zip(call(stress), call(stress + 2**30 * np.eye(3)), strict=True):
+        np.testing.assert_allclose(pressed, own, atol=1e-14)
+
+
+def test_a_residual_with_running_terms_stays():
+    """As in the trigonometric function of Moré, Garbow and Hillstrom."""
+    x = se.TensorSymbol("x", n)
+    residual = n - se.cos(x).sum() + snp.arange(1, n + 1) * (1 - se.cos(x)) - se.sin(x)
+    gradient = se.gradient((residual**2).sum(), x)
+    assert str(gradient).count("sin(x)") < 5
+    assert se.check_derivative((residual**2).sum(), x) < 1e-6
 
 
 def test_squares_of_terms_that_do_not_overlap_are_added():
