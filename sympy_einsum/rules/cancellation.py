@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sympy import Add, Expr
+from sympy import Add, Expr, S
 
 from ..analysis import (
     Barriers,
@@ -18,7 +18,18 @@ from ..analysis import (
     with_common_output,
 )
 from ..core import tuning
-from ..expressions import Einsum, Operand, TensorAdd, View, contract, scale, tensor_sum
+from ..expressions import (
+    Einsum,
+    Operand,
+    TensorAdd,
+    View,
+    Zeros,
+    contract,
+    memoised,
+    scale,
+    tensor_sum,
+    total_of,
+)
 
 # The factors of a term that have no summed index, with their axes.
 Factors = Counter[tuple[Operand, tuple[int, ...]]]
@@ -90,7 +101,22 @@ def _candidates(products: Sequence[Product], factors: Sequence[Factors]) -> Iter
 
 
 def _is_opened(operand: Operand) -> bool:
-    return isinstance(operand, TensorAdd) and not is_difference_of_rows(operand)
+    """Tell whether a sum may be multiplied out: differences and deviations from a mean, which have
+    lost the digits that their terms share, stay."""
+    is_sum = isinstance(operand, TensorAdd)
+    return is_sum and not (is_difference_of_rows(operand) or _adds_up_to_nothing(operand))
+
+
+@memoised
+def _adds_up_to_nothing(total: TensorAdd) -> bool:
+    """Tell whether the terms of a sum cancel when they are added up along an axis."""
+    axes, lengths = range(total.order), dict(enumerate(total.shape))
+    for axis in axes:
+        rest = [i for i in axes if i != axis]
+        found = total_of([contract((t,), (axes,), rest, lengths) for t in total.operands])
+        if found is S.Zero or isinstance(found, Zeros):
+            return True
+    return False
 
 
 def _without(product: Product, common: Factors) -> Product:

@@ -8,7 +8,6 @@ References
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -147,9 +146,7 @@ def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
     itself. Squares of entries stay where terms overlap: in those of residuals the products with the
     data would cancel."""
     found = [o for o in node.operands if isinstance(o, TensorAdd)]
-    counts = Counter(zip(node.operands, map(frozenset, node.subscripts), strict=True))
-    squared = {operand for (operand, _), count in counts.items() if count > 1}
-    open_sums = [o for o in found if not (o in squared and _terms_overlap(o))]
+    open_sums = [o for o in found if not (_is_squared(o, node) and _terms_overlap(o))]
     places = {*filter(has_known_zeros, open_sums)}
     sums = places.union(filter(_runs, open_sums))
     if not sums:
@@ -160,6 +157,16 @@ def distribute_places(node: Operand, barriers: Barriers) -> Operand | None:
         return None
     total, before, after = _compared(node, sums, terms, [term.build() for term in terms], ())
     return total if after < before or (places and after == before) else None
+
+
+def _is_squared(operand: Operand, node: Operand) -> bool:
+    """Tell whether an operand of a product is squared entry by entry, or multiplied as a matrix
+    with itself and nothing else."""
+    pairs = list(zip(node.operands, map(frozenset, node.subscripts), strict=True))
+    own = [labels for other, labels in pairs if other is operand]
+    rest = [labels for other, labels in pairs if other is not operand]
+    is_power = len(own) > 1 and frozenset().union(*own).isdisjoint(frozenset().union(*rest))
+    return is_power or len({*own}) < len(own)
 
 
 @memoised

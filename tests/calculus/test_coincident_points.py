@@ -294,3 +294,11 @@ def test_batch_normalisation_far_from_zero():
     expected = weighted - weighted.mean(axis=0) - c * (weighted * c).mean(axis=0) / h
     found = se.lambdify([X, G, gamma, scale], gradient)(points, cotangent, factors, 0.25)
     np.testing.assert_allclose(found, (expected / np.sqrt(h)).astype(float), atol=1e-8)
+
+
+def test_a_hessian_of_whitened_deviations_far_from_zero():
+    centred = X - X.mean(axis=0)[None, :]
+    whitened = centred @ se.inv(centred.T @ centred + se.eye(d))
+    call = se.lambdify([X], se.hessian((whitened * centred).sum(), X))
+    points = np.arange(8.0).reshape(4, 2) % 5
+    np.testing.assert_allclose(call(points + 2**26), call(points), atol=1e-6)
