@@ -42,6 +42,13 @@ class LoopSpelling(Protocol):
     @property
     def loops(self) -> str: ...
 
+    @property
+    def own_numbers(self) -> bool: ...
+
+    def number(self, value: Code) -> Code:
+        """Spell a number of Python's as one of the library's."""
+        ...
+
     def loop_type(self, arrays: Sequence[Code], scalars: Sequence[Code]) -> Code:
         """Spell the type of what a loop carries."""
         ...
