@@ -46,6 +46,8 @@ _is_part_of_symbol = deferred("calculus", "is_part_of_symbol")
 _expand = deferred("rules", "expand")
 _factor = deferred("rules", "factor")
 _simplify = deferred("rules", "simplify")
+# Rules that arrange the factors of a product.
+_ARRANGEMENTS = {"components", "denest", "halves", "square", "symmetric"}
 _symbols_outside = deferred("rules", "symbols_outside")
 _series_with_order = deferred("power_series", "series_with_order")
 _leading_term = deferred("power_series", "leading_term")
@@ -256,8 +258,8 @@ class AlgebraHooks(Node):
 
     def _eval_simplify(self, **options: object) -> Operand:
         found, steps = _simplify(self, trace=True)
-        # A scalar that is merely nested in another way stays the one that users compare with.
-        is_same = not self.shape and all(step.rule == "denest" for step in steps)
+        # A scalar that is merely arranged in another way stays the one that users compare with.
+        is_same = not self.shape and _ARRANGEMENTS.issuperset([step.rule for step in steps])
         return self if is_same else found
 
     def normal(self) -> Operand:

@@ -41,7 +41,7 @@ INDEXED = [
     (A[i] @ A[:, j], "A[i] @ A[:, j]", "A_{i,:} A_{:,j}"),
     (P[i][i], None, None),
     # An axis that the positions share with the tensor.
-    (se.take_along_axis(C, i[:, None], axis=1)[:, 0], "(C @ one_hot(i, m).T).diagonal()", None),
+    (se.take_along_axis(C, i[:, None], axis=1)[:, 0], "(C*one_hot(i, m)).sum(axis=1)", None),
 ]
 
 
