@@ -263,8 +263,14 @@ class AlgebraHooks(Node):
         return self if is_same else found
 
     def normal(self) -> Operand:
-        """Return the expression as a quotient; simplified if it is a scalar. SymPy's ``simplify``
-        calls this for all parts of an expression."""
+        """Simplify a scalar; return other tensors unchanged. SymPy's ``simplify`` calls this for
+        all parts of an expression.
+
+        >>> import sympy_einsum as se
+        >>> A = se.TensorSymbol("A", 4, 4)
+        >>> (A.inv() @ A).trace().normal()
+        4
+        """
         return self if self.shape else self._eval_simplify()
 
     @property
