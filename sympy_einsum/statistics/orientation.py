@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from sympy import Basic
+from sympy import Basic, latex
 
 from ..core import transform, tuning
 from ..expressions import Einsum, Operand, Operands, TensorSymbol, contract, rebuild
@@ -26,11 +26,16 @@ def with_symbol(total: Operand, stand_in: Basic, symbol: TensorSymbol) -> Operan
         if node == stand_in:
             return symbol
         if isinstance(node, Einsum) and stand_in in node.operands:
-            # The least by text, so that it is the same in every process.
-            return min(_oriented(node, stand_in, below), key=lambda e: (str(e).count(".T"), str(e)))
+            return min(_oriented(node, stand_in, below), key=_transposes)
         return rebuild(node, below) if below else node
 
     return transform([total], visit)[0]
+
+
+def _transposes(product: Operand) -> tuple[int, str]:
+    """Return the number of transposes in a formula, and a text, which orders products alike in
+    every process."""
+    return latex(product).count(r"\top"), str(product)
 
 
 def _oriented(node: Einsum, stand_in: Basic, below: Operands) -> Iterator[Operand]:

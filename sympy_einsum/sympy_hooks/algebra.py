@@ -259,8 +259,8 @@ class AlgebraHooks(Node):
     def _eval_simplify(self, **options: object) -> Operand:
         found, steps = _simplify(self, trace=True)
         # A scalar that is merely arranged in another way stays the one that users compare with.
-        is_same = not self.shape and _ARRANGEMENTS.issuperset([step.rule for step in steps])
-        return self if is_same else found
+        is_same = {step.rule for step in steps} <= _ARRANGEMENTS
+        return self if is_same and not (self.shape or self.is_number) else found
 
     def normal(self) -> Operand:
         """Simplify a scalar; return other tensors unchanged. SymPy's ``simplify`` calls this for
