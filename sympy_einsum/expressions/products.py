@@ -381,13 +381,15 @@ class _ProductBuilder:
 
     def take_stacked_entries(self) -> bool:
         """Replace the entries of stacks by what was stacked; False if one is zero."""
-        places = self._places_of_units()
-        for k, (tensor, labels) in enumerate(zip(self.tensors, self.subs, strict=True)):
+        sums = [k for k, tensor in enumerate(self.tensors) if tensor.is_sum]
+        places = self._places_of_units() if sums else {}
+        for k in sums:
+            labels = self.subs[k]
             for axis, label in enumerate(labels):
-                if not tensor.is_sum or label not in places:
+                if label not in places:
                     continue
                 place, position = places[label]
-                entry = tensor.stacked_entry(axis, position)
+                entry = self.tensors[k].stacked_entry(axis, position)
                 if entry is None:
                     continue
                 rest = [*labels[:axis], *labels[axis + 1 :]]
@@ -412,8 +414,9 @@ class _ProductBuilder:
     def take_antisymmetric_entries(self) -> bool:
         """Replace antisymmetric factors with positions on all axes but one at most: e[1, 0, :] is
         the negative of the unit vector at 2. False if an entry is zero."""
-        at = self._places_of_units()
-        for k in [k for k, tensor in enumerate(self.tensors) if type(tensor) is LeviCivita]:
+        alternating_factors = [k for k, own in enumerate(self.tensors) if own.is_alternating]
+        at = self._places_of_units() if alternating_factors else {}
+        for k in alternating_factors:
             labels, size = self.subs[k], len(self.subs[k])
             taken = [at[label] for label in labels if label in at]
             left = {*range(size)} - {position for _, position in taken}
