@@ -124,9 +124,10 @@ def check_random_sum(seed, backend="numpy"):
     except se.UnsupportedError as error:
         assert "dense term" in str(error)  # noqa: PT017
         return False
-    found = function(np.array([2.0, 3.0]))
+    library = LIBRARIES[backend]()
+    found = function(library.into(np.array([2.0, 3.0])))
     assert found.shape == (np.prod(shape[:-columns]), np.prod(shape[-columns:]))
-    dense = found.toarray() if backend == "numpy" else found.todense()
+    dense = library.back(found.todense())
     np.testing.assert_allclose(dense, 2 * expected.reshape(found.shape), atol=1e-12)
     if backend == "numpy":
         found.check_format(full_check=True)
@@ -139,9 +140,10 @@ def test_random_sums(start):
     assert count >= 30
 
 
-def test_random_sums_for_jax():
-    LIBRARIES["jax"]()
-    assert sum([check_random_sum(seed, "jax") for seed in range(1000, 1015)]) >= 10
+@pytest.mark.parametrize("backend", ["jax", "cupy"])
+def test_random_sums_in_other_libraries(backend):
+    LIBRARIES[backend]()
+    assert sum([check_random_sum(seed, backend) for seed in range(1000, 1015)]) >= 10
 
 
 # --- derivatives ----------------------------------------------------------------------------------

@@ -119,6 +119,15 @@ class Writer:
         return _fixed(self.plan, self.lengths)
 
     @once
+    def plain_numbers(self) -> list[bool]:
+        """For each value whether it may be a number of Python's."""
+        found: list[bool] = []
+        for op, inputs, _, shape in self.plan.instructions:
+            may_be = op in ("argument", "result", "solution") or all(found[k] for k in inputs)
+            found.append(not shape and may_be)
+        return found
+
+    @once
     def numbers(self) -> list[bool]:
         """For each value whether it depends on nothing."""
         return _fixed(self.plan)
@@ -275,7 +284,7 @@ class Writer:
         if are_plain and op == "argument" and params[0] in self.lengths:
             return LENGTH
         if not shape:
-            return NUMBER if op in ("argument", "scalar") else OTHER
+            return NUMBER if self.plain_numbers[number] else OTHER
         return FLOAT64 if self._are_float64([number]) else OTHER
 
     def _are_float64(self, inputs: Sequence[int]) -> bool:

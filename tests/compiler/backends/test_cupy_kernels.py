@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from sympy import Piecewise, Symbol, besselj, digamma, exp, loggamma, pi, polygamma, sqrt, symbols
+from sympy import Piecewise, besselj, digamma, exp, loggamma, pi, polygamma, sqrt, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -11,9 +11,9 @@ from sympy_einsum.compiler.backends.cupy_kernels import kernel_of
 from sympy_einsum.compiler.emit.printer import printed
 from sympy_einsum.compiler.ir.code import LENGTH, NUMBER, OTHER, Operand, quote
 
-n = Symbol("n", integer=True, positive=True)
+m, n = symbols("m n", integer=True, positive=True)
 x, y = se.tensors("x y", n)
-A = se.TensorSymbol("A", (n, n))
+A, B = se.TensorSymbol("A", n, n), se.TensorSymbol("B", n, m)
 s, t = symbols("s t", real=True)
 
 
@@ -77,6 +77,12 @@ def test_kernels(template, kinds, expected):
 def test_kernels_in_code(expr, kernels):
     source = se.codegen([x, y, A, s, t], expr, "cupy")
     assert source.count("def fused") == kernels
+
+
+def test_sums_of_numbers_are_computed_before_the_call():
+    total = B.sum(axis=1).mean() + 2 * B.mean() + 4 * snp.var(B, 1).mean()
+    source = se.codegen([B], se.gradient(total, B), "cupy")
+    assert "return s0 + s1*(s2 - s3)\n" in source
 
 
 def test_a_kernel_occurs_once():
