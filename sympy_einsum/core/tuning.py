@@ -484,10 +484,12 @@ LEAST_DIAGONAL = 1e-8
 MIN_RATIO = 1e-4
 FLAT_STEP = 1e-13
 # Of that with dense ones: the least curvature, relative to the largest, how often a step is
-# shortened, the part of the error down to which a step has to reduce it for the Hessian to be kept
-# for the next, and the multiple of the observed change that counts as possible later.
+# shortened, by which factor one may be longer than that before after a first trial failed, the part
+# of the error down to which a step has to reduce it for the Hessian to be kept for the next, and
+# the multiple of the observed change that counts as possible later.
 LEAST_CURVATURE = 1e-10
 MAX_STEP_CUTS = 40
+LONGER_STEP = 4
 KEPT_HESSIAN = 0.3
 CHANGE_MARGIN = 10
 # Systems by which a step within bounds is found, and the diagonal, relative to the largest, that

@@ -162,6 +162,23 @@ def test_curvatures_of_different_sizes_and_signs():
     np.testing.assert_allclose(found[x], [1, np.roots([4, 0, -4, 1]).min()], atol=1e-5)
 
 
+def test_a_start_at_which_the_hessian_is_nearly_singular(monkeypatch):
+    """A tenth of the first step led to a covariance that is singular up to rounding errors."""
+    monkeypatch.setattr(tuning, "MAX_SOLVER_ITERATIONS", 20)
+    rng = np.random.default_rng(1)
+    points = np.sort(rng.uniform(0, 10, 200))
+    D, h = se.TensorSymbol("D", (m, m), symmetric=True), se.TensorSymbol("h", 3)
+    K = sp.exp(h[0]) * se.exp(-D * sp.exp(-h[1])) + sp.exp(h[2]) * se.Delta(m)
+    values = {
+        D: (points[:, None] - points) ** 2,
+        y: np.sin(points) + 0.2 * rng.normal(size=200),
+    }
+    problem = se.Problem((y @ se.solve(K, y) + se.logdet(K)) / 2, h)
+    found = problem.solve(values, {h: [0.0, 0.0, -1.0]})
+    assert (found.method, found.success) == ("newton", True)
+    np.testing.assert_allclose(found.value, -222.66078951120)
+
+
 def test_few_hessians(monkeypatch):
     """Newton's method with a new one at each step took 4, and one more for the end."""
     calls, hessian = [], Instance.hessian
