@@ -245,7 +245,6 @@ if _typing.TYPE_CHECKING:
         minimizer as minimizer,
         projection_map as projection_map,
         solution as solution,
-        stationary as stationary,
         vjp as vjp,
         zero_map as zero_map,
     )
@@ -268,7 +267,7 @@ if _typing.TYPE_CHECKING:
         tokens as tokens,
     )
     from .operations.scalar_names import *  # noqa: F403
-    from .optimization import Problem as Problem, pack as pack
+    from .optimization import Problem as Problem, pack as pack, stationary as stationary
     from .power_series import limit as limit, series as series, taylor as taylor
     from .printing import (
         draw as draw,
@@ -308,14 +307,14 @@ _LATER = {
     for package, names in {
         "analysis": "bounds",
         "calculus": "curl diff divergence gradient hessian hvp identity_map jacobian jvp laplacian "
-        "linearize minimizer projection_map solution stationary vjp zero_map",
+        "linearize minimizer projection_map solution vjp zero_map",
         "certificates": "convexity is_definite",
         "compiler": "lambdify",
         "convert": "from_array from_indexed from_matrix in_semiring to_array to_indexed to_matrix",
         "evaluation": "evaluate",
         "jupyter": "load_ipython_extension",
         "languages": "parse parse_program read_einsum tokens",
-        "optimization": "Problem pack",
+        "optimization": "Problem pack stationary",
         "power_series": "limit series taylor",
         "printing": "draw index_graph latex pretty to_dot to_text",
         "programs": "codegen from_function parse_python",

@@ -17,5 +17,9 @@ from .operators import (
     jacobian as jacobian,
     unevaluated as unevaluated,
 )
-from .solutions import minimizer as minimizer, solution as solution, stationary as stationary
+from .solutions import (
+    checked_unknown as checked_unknown,
+    minimizer as minimizer,
+    solution as solution,
+)
 from .vector_fields import curl as curl, divergence as divergence, laplacian as laplacian

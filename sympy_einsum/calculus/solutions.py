@@ -1,11 +1,10 @@
-"""Functions given implicitly: solutions of equations, minimizers, and stationary points."""
+"""Functions given implicitly: solutions of equations, and minimizers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
-from sympy import Basic, S, Symbol
+from sympy import Basic, Symbol
 
 from ..core import ShapeError, TensorError, UnsupportedError, same_name_hint, same_shape
 from ..expressions import (
@@ -13,15 +12,11 @@ from ..expressions import (
     Operand,
     TensorLike,
     TensorSymbol,
-    Zeros,
     as_operand,
-    reshape_node,
-    scale,
     shape_of,
     solution_of,
 )
-from ..operations import calling, solve
-from ..rules import simplify, structure
+from ..operations import calling
 from .operators import gradient, jacobian
 
 
@@ -126,83 +121,8 @@ def minimizer(
     return _solution(gradient(value, x), x, first)
 
 
-def stationary(f: TensorLike, x: Operand) -> Operand:
-    r"""Return the x where the gradient of a scalar f is zero, of an f that is quadratic in x.
-
-    The linear system is solved by what is known of the Hessian: deltas and the factors of Kronecker
-    products stay apart, as in the steps of alternating least squares. Like :func:`minimizer`, it is
-    a minimum of a convex f.
-
-    Parameters
-    ==========
-
-    f : a scalar
-    x : a tensor or scalar symbol in f; of the solution's shape
-
-    Raises
-    ======
-
-    ShapeError : f isn't a scalar
-    TensorError : f doesn't depend on x, or linearly, or x is no symbol
-    UnsupportedError : the gradient isn't linear in x, or x is symmetric. When it is evaluated,
-        ``LinAlgError`` if the Hessian is singular
-
-    Examples
-    ========
-
-    A step of alternating least squares for a factorization, and for a canonical polyadic
-    decomposition [KB, §3.4]:
-
-    >>> from sympy import symbols
-    >>> import sympy_einsum as se
-    >>> m, n, k, r = symbols("m n k r", integer=True, positive=True)
-    >>> X, U, V = se.TensorSymbol("X", m, n), se.TensorSymbol("U", m, r), se.TensorSymbol("V", n, r)
-    >>> print(se.latex(se.stationary(((X - U @ V.T) ** 2).sum(), U)))
-    X V \left(V^{\top} V\right)^{-1}
-    >>> T, W = se.TensorSymbol("T", m, n, k), se.TensorSymbol("W", k, r)
-    >>> f = ((T - se.einsum("ia,ja,ka->ijk", U, V, W)) ** 2).sum()
-    >>> best = se.einsum("ijk,jb,kb,ba->ia", T, V, W, se.inv((V.T @ V) * (W.T @ W)))
-    >>> se.equal(se.stationary(f, U), best)
-    True
-
-    References
-    ==========
-
-    [KB] T. G. Kolda, B. W. Bader, "Tensor Decompositions and Applications", 2009.
-    """
-    unknown, value = _unknown("stationary", x), as_operand(f)
-    if shape_of(value):
-        raise ShapeError(
-            f"only a scalar has a stationary point, not a tensor of shape {shape_of(value)}"
-        )
-    derivative = gradient(value, unknown)
-    hessian = simplify(jacobian(derivative, unknown))
-    if unknown in hessian.free_symbols:
-        raise UnsupportedError(
-            f"the gradient isn't linear in {unknown}; minimizer() finds a stationary point by "
-            "Newton's method"
-        )
-    if hessian == Zeros(*shape_of(hessian)):
-        raise TensorError(f"f is linear in {unknown} or doesn't depend on it; its Hessian is zero")
-    constant = derivative.subs(unknown, Zeros(*shape_of(unknown)))
-    return simplify(_solved(hessian, scale(S.NegativeOne, constant)))
-
-
-def _solved(matrix: Operand, right: Operand) -> Operand:
-    """Return the x with H x = b, of the shape of b."""
-    shape = shape_of(right)
-    if not shape:
-        return right / matrix
-    found = structure(matrix)
-    if found is not None:
-        return found.solve(right)
-    count = prod(shape)
-    square, vector = reshape_node(matrix, (count, count)), reshape_node(right, (count,))
-    return reshape_node(solve(square, vector), shape)
-
-
-def _unknown(name: str, x: Operand) -> Operand:
-    """Return an unknown, checked."""
+def checked_unknown(name: str, x: Operand) -> Operand:
+    """Return the unknown of a function; raise an error for what can't be one."""
     x = as_operand(x)
     if not isinstance(x, (TensorSymbol, Symbol)):
         raise TensorError(f"the unknown x of {name} is a TensorSymbol or a Symbol, not {x!s:.80}")
@@ -230,7 +150,7 @@ def _equation(
         with calling() as level:
             x = BoundTensor("unknown", 0, level, shape_of(first))
             value = value(x)
-    x = _unknown(name, x)
+    x = checked_unknown(name, x)
     _check_shape(name, "start", first, x)
     expr = as_operand(value)
     if x not in expr.free_symbols:

@@ -101,10 +101,58 @@ def test_a_dense_hessian_of_a_matrix():
 def test_what_has_none_is_refused():
     with pytest.raises(se.UnsupportedError, match="isn't linear in w; minimizer"):
         se.stationary(squares(U @ w - y) + (w**4).sum(), w)
-    with pytest.raises(se.TensorError, match="f is linear in w"):
-        se.stationary((U @ w).sum(), w)
+    for f in ((U @ w).sum(), y @ y):
+        with pytest.raises(se.TensorError, match="f is linear in w"):
+            se.stationary(f, w)
     with pytest.raises(se.ShapeError, match="only a scalar has a stationary point"):
         se.stationary(U @ w, w)
+    with pytest.raises(se.UnsupportedError, match="isn't linear in E; minimizer"):
+        se.stationary(squares(X - U @ E) + squares(E.T @ E - se.Delta(n)), E)
     S = se.TensorSymbol("S", p, p, symmetric=True)
     with pytest.raises(se.UnsupportedError, match="S of stationary is symmetric"):
         se.stationary(squares(S - P), S)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        se.Abs(w).sum(),
+        se.norm(w, 1),
+        se.relu(w).sum(),
+        w.max(),
+        se.sort(w)[0],
+        se.where(w > 0, w, 2 * w).sum(),
+        (w * se.floor(w)).sum(),
+        w @ se.stop_gradient(w),
+    ],
+    ids=str,
+)
+def test_constant_derivatives_of_gradients_that_are_not_linear(more):
+    """Those of functions with steps are zero: the solution would be one without that part."""
+    for f in (more, squares(U @ w - y) + t * more):
+        with pytest.raises(se.UnsupportedError, match="isn't known to be linear in w"):
+            se.stationary(f, w)
+
+
+def test_more_models():
+    """Trains, cores with a penalty, weights of entries: against a system of all unknowns."""
+    R, Z = se.TensorSymbol("R", p, n, q), se.TensorSymbol("Z", q, k)
+    known = se.TensorSymbol("known", m, n, k, positive=True)
+    shift = se.TensorSymbol("shift", n)
+    tucker = einsum("ia,jb,kc,abc->ijk", U, V, W, G)
+    for f, unknown in [
+        (squares(T - einsum("ia,ajb,bk->ijk", U, R, Z)), R),
+        (squares(T - einsum("ia,ajb,bk->ijk", U, R, Z)), Z),
+        (squares(T - tucker), U),
+        (squares(T - tucker) + t * squares(G), G),
+        ((known * (T - einsum("ia,ja,ka->ijk", A, B, C)) ** 2).sum(), B),
+        (squares(X - D @ E - shift[None, :]), shift),
+        (squares(c - y) + t * squares(c[2:] - 2 * c[1:-1] + c[:-2]), c),
+        (squares(X - D @ E @ se.diag(shift)), shift),
+    ]:
+        found = evaluated(se.stationary(f, unknown))
+        size = found.size
+        gradient = se.gradient(f, unknown).subs(unknown, se.Zeros(*unknown.shape))
+        matrix = evaluated(se.hessian(f, unknown).subs(unknown, se.Zeros(*unknown.shape)))
+        expected = np.linalg.solve(matrix.reshape(size, size), -evaluated(gradient).ravel())
+        assert_close(found, expected.reshape(found.shape), 1e-6)
