@@ -7,6 +7,7 @@ and sweeps don't visit them."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from .axis_functions import AxesFunction
@@ -72,6 +73,13 @@ class ExtremumShare(NamedAxesFunction):
     @classmethod
     def _over_none(cls, tensor: Operand) -> Operand:
         return Ones(*tensor.shape)
+
+    @classmethod
+    def _of_zeros(cls, zeros: TensorExpr, axes: tuple[int, ...]) -> Operand:
+        count = prod([zeros.shape[axis] for axis in axes])
+        if count == 0:
+            return zeros
+        return contract((1 / count,), ((),), range(zeros.order), dict(enumerate(zeros.shape)))
 
 
 class Picked(NamedAxesFunction):

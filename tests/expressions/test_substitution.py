@@ -49,6 +49,15 @@ def test_substituting_symbols():
     assert (sympy.sin(f) * t).subs(t, 2) == 2 * sympy.sin(f)
 
 
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_substituting_zeros_in_subgradients(axis):
+    for share in (se.max_share, se.min_share):
+        found = share(X, axis=axis).subs(X, se.Zeros(*X.shape))
+        count = sympy.prod(X.shape if axis is None else X.shape[axis : axis + 1])
+        assert found == se.Ones(*X.shape) / count
+    assert se.gradient(x.max(), x).subs(x, se.Zeros(n)) == se.Ones(n) / n
+
+
 def test_substituting_tensors():
     assert (X @ v).subs(X, X + Y) == (X + Y) @ v
     assert (x @ x).subs(x, y) == y @ y
