@@ -484,12 +484,14 @@ LEAST_DIAGONAL = 1e-8
 MIN_RATIO = 1e-4
 FLAT_STEP = 1e-13
 # Of that with dense ones: the least curvature, relative to the largest, how often a step is
-# shortened, by which factor one may be longer than that before after a first trial failed, the part
-# of the error down to which a step has to reduce it for the Hessian to be kept for the next, and
-# the multiple of the observed change that counts as possible later.
+# shortened, by which factor one may be longer than that before after a first trial failed, the
+# share of its first slope that a step which is lengthened still has at its end, the part of the
+# error down to which a step has to reduce it for the Hessian to be kept for the next, and the
+# multiple of the observed change that counts as possible later.
 LEAST_CURVATURE = 1e-10
 MAX_STEP_CUTS = 40
 LONGER_STEP = 4
+STEEP_END = 0.9
 KEPT_HESSIAN = 0.3
 CHANGE_MARGIN = 10
 # Systems by which a step within bounds is found, and the diagonal, relative to the largest, that
@@ -527,7 +529,7 @@ SADDLE_STEP = 0.1
 # Relative difference of an affine constraint from bounds that are found by probes.
 SAME_PROBE = 1e-9
 # Value, relative to 1 and the one at the start, below whose negative an objective counts as
-# unbounded, and an entry that tells which of a linear problem's go to infinity.
+# unbounded, and an entry or a step from which on a problem may be unbounded.
 UNBOUNDED_VALUE = 1e20
 LARGE_ENTRY = 1e6
 # Nodes of an expression that are searched for one that isn't finite.

@@ -245,12 +245,26 @@ def _moved_down(
         fall = here.gradient @ step
         there = _point(instance, _moved(instance.bounds, here.vector, step))
         if there.value <= here.value + tuning.MIN_RATIO * fall and there.error < np.inf:
-            return there, cuts
+            is_long = np.abs(step).max() > tuning.LARGE_ENTRY
+            return (_stretched(instance, here, there, step) if is_long else there), cuts
         if -fall <= tuning.FLAT_STEP * abs(here.value):
             return (there if there.error < here.error else here), cuts
         factor = _shorter(here.value, fall, there.value, there.gradient @ step)
         step = step * min(factor, reach / np.abs(step).max())
     return None, most
+
+
+def _stretched(instance: Instance, here: _Point, there: _Point, step: np.ndarray) -> _Point:
+    """Return the end of ten times a long step, and so on, as long as the objective falls as steeply
+    at the end as at the start, as along directions in which it is linear."""
+    slope = tuning.STEEP_END * (here.gradient @ step)
+    while there.gradient @ step <= slope:
+        step, slope = 10 * step, 10 * slope
+        trial = _point(instance, _moved(instance.bounds, here.vector, step))
+        if not (trial.value < there.value and trial.error < np.inf):
+            break
+        there = trial
+    return there
 
 
 class _Hessian:
