@@ -15,11 +15,15 @@ from .relations import Constraint
 
 
 def first_failure(expr: Operand, arrays: Arrays) -> str:
-    """Say which operand of an expression isn't finite though its own operands are."""
+    """Say which operand of an expression isn't finite though its own operands are; nothing where
+    the expression is finite."""
     arguments = [*arrays]
     values: dict[Operand, np.ndarray] = {}
     for node in postorder([expr]):
-        if not isinstance(node, TensorExpr) or len(values) > tuning.MAX_DIAGNOSED_NODES:
+        is_inner = node != expr
+        if is_inner and not isinstance(node, TensorExpr):
+            continue
+        if is_inner and len(values) > tuning.MAX_DIAGNOSED_NODES:
             continue
         try:
             with np.errstate(all="ignore"):
@@ -31,10 +35,10 @@ def first_failure(expr: Operand, arrays: Arrays) -> str:
         values[node] = value
         if not np.isfinite(value).all():
             return _described(node, value, values)
-    return f"{str(expr)[:80]} isn't finite"
+    return ""
 
 
-def _described(node: TensorExpr, value: np.ndarray, values: Mapping[Operand, np.ndarray]) -> str:
+def _described(node: Operand, value: np.ndarray, values: Mapping[Operand, np.ndarray]) -> str:
     index = tuple(np.argwhere(~np.isfinite(value))[0])
     message = f"{str(node)[:80]} is {value[index]}"
     message += f" at entry {tuple(map(int, index))}" if index else ""

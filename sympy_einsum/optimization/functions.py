@@ -495,6 +495,17 @@ class Instance:
             self._constrained_at = vector.tobytes()
         return self._constrained
 
+    def has_finite_constraints(self, vector: np.ndarray) -> bool:
+        """Tell whether the constraints that aren't affine, and their derivatives, are finite."""
+        if not self.curved:
+            return True
+        if self.packing.size <= tuning.MAX_DENSE_HESSIAN:
+            gaps, slopes = self.curved_constraints(vector)
+        else:
+            gaps = self.gaps(vector)
+            slopes = self.constraint_pullback(vector, np.ones(len(gaps)))
+        return bool(np.isfinite(gaps).all() and np.isfinite(slopes).all())
+
     def gaps(self, vector: np.ndarray) -> np.ndarray:
         """Return the gaps of constraints that aren't bounds, without their Jacobian."""
         if not self.general:

@@ -106,14 +106,17 @@ def minimize_arguments(instance: Instance, start: np.ndarray) -> dict[str, Any]:
         kept = ~_redundant(rows, gaps, equations[:count]) if small else slice(None)
         constraints.append(optimize.LinearConstraint(rows[kept], lower[kept], -gaps[kept]))
     if instance.curved:
-        lower = np.where(equations[count:], 0, -np.inf)
+        kept = np.ones(len(equations) - count, bool)
+        if small:
+            kept = ~_redundant_curved(instance, start, equations[count:])
+        lower = np.where(equations[count:], 0, -np.inf)[kept]
         constraints.append(
             optimize.NonlinearConstraint(
-                lambda vector: instance.curved_constraints(vector)[0],
+                lambda vector: instance.curved_constraints(vector)[0][kept],
                 lower,
                 np.zeros(len(lower)),
-                jac=lambda vector: instance.curved_constraints(vector)[1],
-                hess=_constraint_hessian(instance, small),
+                jac=lambda vector: instance.curved_constraints(vector)[1][kept],
+                hess=_constraint_hessian(instance, small, kept),
             )
         )
     return {
@@ -127,8 +130,9 @@ def minimize_arguments(instance: Instance, start: np.ndarray) -> dict[str, Any]:
 
 
 def _redundant(rows: np.ndarray, gaps: np.ndarray, equations: np.ndarray) -> np.ndarray:
-    """Return which affine equations follow from those before, as the last of the row and column
-    sums of a matrix does: with them SciPy's systems are singular. Contradictions stay."""
+    """Return which equations, given by gaps and Jacobian, follow from those before, as the last of
+    the row and column sums of a matrix does: with them SciPy's systems are singular. Contradictions
+    stay."""
     found = np.zeros(len(rows), bool)
     basis = np.zeros((0, rows.shape[1] + 1))
     for k in np.flatnonzero(equations):
@@ -142,14 +146,38 @@ def _redundant(rows: np.ndarray, gaps: np.ndarray, equations: np.ndarray) -> np.
     return found
 
 
-def _constraint_hessian(instance: Instance, small: bool) -> Callable[..., Any]:
+def _redundant_curved(instance: Instance, start: np.ndarray, equations: np.ndarray) -> np.ndarray:
+    """Return which equations are one linear combination of those before at several vectors, as the
+    entries of a symmetric matrix below its diagonal are."""
+    nothing = np.zeros(len(equations), bool)
+    count, size = int(equations.sum()), len(start)
+    if count < 2:
+        return nothing
+    rng, reach = np.random.default_rng(0), tuning.SADDLE_STEP * (1 + np.abs(start))
+    gaps, rows = instance.curved_constraints(start)
+    tables = [rows]
+    for _ in range(1 + count // size):
+        near, slopes = instance.curved_constraints(start + reach * rng.normal(size=size))
+        tables += [near[:, None], slopes]
+    table = np.concatenate(tables, axis=1)
+    return _redundant(table, gaps, equations) if np.isfinite(table).all() else nothing
+
+
+def _constraint_hessian(instance: Instance, small: bool, kept: np.ndarray) -> Callable[..., Any]:
+    """Return the Hessian of the weighted sum of the constraints that are kept."""
+
+    def spread(weights: np.ndarray) -> np.ndarray:
+        every = np.zeros(len(kept))
+        every[kept] = weights
+        return every
+
     if small:
-        return instance.constraint_hessian
+        return lambda vector, weights: instance.constraint_hessian(vector, spread(weights))
 
     def product(vector: np.ndarray, weights: np.ndarray) -> Any:
-        size = len(vector)
+        size, every = len(vector), spread(weights)
         return sparse_algebra.LinearOperator(
-            (size, size), lambda v: instance.constraint_product(vector, weights, v), dtype=float
+            (size, size), lambda v: instance.constraint_product(vector, every, v), dtype=float
         )
 
     return product
@@ -165,6 +193,38 @@ def _finite(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarra
         return found
 
     return checked
+
+
+def _within_domain(instance: Instance) -> Callable[[np.ndarray], float]:
+    """Return the objective, infinite where a constraint isn't finite."""
+
+    def value(vector: np.ndarray) -> float:
+        gaps, _ = instance.curved_constraints(vector)
+        return instance.value(vector) if np.isfinite(gaps).all() else np.inf
+
+    return value
+
+
+def _zeros_for_nan(function: Callable[[np.ndarray], np.ndarray]) -> Callable[..., np.ndarray]:
+    return lambda vector: np.nan_to_num(function(vector), nan=0.0, posinf=0.0, neginf=0.0)
+
+
+class _Extended:
+    """The value and the gradient of an objective, and where they aren't finite those of a
+    paraboloid above the last iterate: line searches by interpolation need finite values."""
+
+    def __init__(self, both: Callable[[np.ndarray], tuple[float, np.ndarray]], iterate: np.ndarray):
+        self.both = both
+        self.iterate = iterate
+
+    def __call__(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = self.both(vector)
+        shift = vector - self.iterate
+        if (np.isfinite(value) and np.isfinite(gradient).all()) or not shift.any():
+            return value, gradient
+        least, _ = self.both(self.iterate)
+        height = 1 + abs(least)
+        return least + height, 2 * height / (shift @ shift) * shift
 
 
 class _Settled(Exception):
@@ -189,11 +249,20 @@ def _by_minimize(
             arguments["jac"] = _finite(instance.gradient)
             if name == "trust-exact" or "hess" in arguments:
                 arguments |= {"hess": _finite(instance.hessian), "hessp": None}
+        for own in arguments["constraints"]:
+            if isinstance(own, optimize.NonlinearConstraint):
+                # SciPy's methods step back where the objective is infinite.
+                arguments["fun"] = _within_domain(instance)
+                own.fun, own.jac = _zeros_for_nan(own.fun), _finite(own.jac)
         last = start
+        extended = _Extended(instance.both, start)
+        if name in ("L-BFGS-B", "TNC"):
+            arguments |= {"fun": extended, "jac": True}
 
         def report(vector: np.ndarray, *state: object) -> None:
             nonlocal last
             record(vector)
+            extended.iterate = vector.copy()
             # SciPy's may go on though only rounding errors change.
             if name == "SLSQP" and np.all(np.abs(vector - last) <= _EPSILON * (1 + np.abs(last))):
                 raise _Settled
@@ -256,18 +325,22 @@ def _solve_by_penalties(
         value, gradient = instance.both(vector)
         weights = forces(instance.gaps(vector))
         augmented = value + float(weights @ weights) / (2 * penalty)
-        gradient = gradient + instance.constraint_pullback(vector, weights)
-        return (augmented if np.isfinite(augmented) else np.inf), gradient
+        return augmented, gradient + instance.constraint_pullback(vector, weights)
+
+    def report(vector: np.ndarray) -> None:
+        record(vector)
+        extended.iterate = vector.copy()
 
     for step in range(tuning.MAX_PENALTIES):
         goal = max(tolerance, 10.0 ** -(step + 1))
+        extended = _Extended(both, vector)
         found = optimize.minimize(
-            both,
+            extended,
             vector,
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            callback=lambda vector: record(vector),
+            callback=report,
             options={**options, "gtol": goal},
         )
         vector = np.asarray(found.x, float)

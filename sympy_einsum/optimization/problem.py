@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Add, Basic, Eq, S, Symbol
 
-from ..calculus import gradient
+from ..calculus import gradient, jacobian
 from ..core import ShapeError, TensorError, UnsupportedError, once, postorder
 from ..expressions import (
     OneHot,
@@ -522,10 +522,15 @@ class Problem:
         own = dict(zip(self.variables, packing.unpack(vector), strict=True))
         data = {symbol: arrays[symbol] for symbol in self._arguments if symbol in arrays}
         which = "the start" if is_given else "any of the starts that were tried"
-        what, expr = "objective", self.objective
-        gradients = gradient(expr, self.variables)
-        reason = next(
-            (found for e in (expr, *gradients) if (found := first_failure(e, {**own, **data}))), ""
+        parts = [
+            ("objective", self.objective),
+            *[(f"constraint {constraint}", constraint.gap) for constraint in self.constraints],
+        ]
+        what, reason = next(
+            (what, found)
+            for what, expr in parts
+            for e in (expr, *jacobian(expr, self.variables))
+            if (found := first_failure(e, {**own, **data}))
         )
         names = ", ".join(map(str, self.variables))
         raise TensorError(

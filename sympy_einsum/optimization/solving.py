@@ -51,9 +51,10 @@ def starts(instance: Instance) -> Iterator[np.ndarray]:
 
 
 def is_start(instance: Instance, vector: np.ndarray) -> bool:
-    """Tell whether the objective and its gradient are finite at a vector."""
+    """Tell whether the objective, the constraints and their derivatives are finite at a vector."""
     value, gradient = instance.both(vector)
-    return bool(np.isfinite(value) and np.isfinite(gradient).all())
+    is_finite = np.isfinite(value) and np.isfinite(gradient).all()
+    return bool(is_finite and instance.has_finite_constraints(vector))
 
 
 def chosen_start(instance: Instance) -> np.ndarray:
@@ -158,7 +159,10 @@ def _end_of(
         if direction is None:
             return end
         start = min(steps(instance, end.vector, direction), key=instance.value)
-    message = f"{name} ended at a saddle point; give a start"
+    message = (
+        f"the objective still falls from where {name} ended, at a saddle point or where it is "
+        "nearly flat; give a start, or constraints if the problem is unbounded"
+    )
     return end._replace(success=False, message=message)
 
 
@@ -208,6 +212,10 @@ def _judged(
         f"still {conditions.residual:.3g}; the functions may have kinks there, or another start or "
         f"method may help: {outcome.message}"
     )
+    place = int(np.abs(vector).argmax())
+    if abs(vector[place]) > tuning.LARGE_ENTRY:
+        name = instance.packing.place(place)
+        message += f"; {name} is {vector[place]:.3g}, so the problem may be unbounded"
     return end._replace(success=False, message=message)
 
 

@@ -374,6 +374,111 @@ def rosenbrock_in_a_disc():
     return se.Problem(f, pair, [pair @ pair <= 1]), {}, {pair: [0, 0]}, {pair: best}
 
 
+def ill_conditioned():
+    curvatures = 10.0 ** np.linspace(0, 8, 6)
+    right = rng.uniform(0.5, 1.5, 6) * np.sqrt(curvatures)
+    p = se.Problem((u * x**2).sum() / 2 - c @ x, x)
+    return p, {u: curvatures, c: right}, None, {x: right / curvatures}
+
+
+def symmetric_precision():
+    """The asymmetric part of the variable changes nothing."""
+    Y = se.TensorSymbol("Y", n, n)
+    own = (Y + Y.T) / 2
+    p = se.Problem((own * S).sum() - se.logdet(own), Y)
+    return p, {S: s_}, {Y: np.eye(4)}, {Y: np.linalg.inv(s_)}
+
+
+def root_of_a_matrix():
+    X, M = se.TensorSymbol("X", n, n), se.TensorSymbol("M", n, n)
+    sizes, directions = np.linalg.eigh(s_)
+    best = (directions * np.sqrt(sizes)) @ directions.T
+    return se.Problem(((X @ X - M) ** 2).sum(), X), {M: s_}, {X: np.eye(4)}, {X: best}
+
+
+def recurrence():
+    """The parameters of a loop, from its states."""
+    r, s = sp.symbols("r s", real=True)
+    _, path = se.scan(lambda y, _: (y + (r - s * y) / 10, y), 1 + 0 * r, length=m)
+    states = [1.0]
+    for _ in range(7):
+        states.append(states[-1] + (0.3 - 0.8 * states[-1]) / 10)
+    return se.Problem.least_squares(path - b, [r, s]), {b: states}, {r: 0, s: 0}, {r: 0.3, s: 0.8}
+
+
+def logarithms_of_positive_variables():
+    q = se.TensorSymbol("q", n, positive=True)
+    return se.Problem(c @ q - se.log(q).sum(), q), {c: c_}, None, {q: 1 / c_}
+
+
+def roots_within_bounds():
+    p = se.Problem(x @ x - c @ se.sqrt(x), x, [(x >= 0) & (x <= 1)])
+    return p, {c: [0.5, 2, 4, 9]}, None, {x: [0.25, 4 ** (-1 / 3), 1, 1]}
+
+
+def matrix_equation():
+    X, M, R = [se.TensorSymbol(*own) for own in [("X", n, k), ("M", n, k), ("R", m, k)]]
+    rows, right, goal = a_[:2], rng.standard_normal((2, 3)), rng.standard_normal((4, 3))
+    best = goal + np.linalg.pinv(rows) @ (right - rows @ goal)
+    p = se.Problem(((X - M) ** 2).sum(), X, [sp.Eq(A @ X, R)])
+    return p, {A: rows, M: goal, R: right}, None, {X: best}
+
+
+def independent_table():
+    """The distribution with given sums that has the largest entropy."""
+    P = se.TensorSymbol("P", m, n, nonnegative=True)
+    rows, columns = np.array([0.2, 0.5, 0.3]), np.array([0.1, 0.4, 0.2, 0.3])
+    sums = [sp.Eq(P.sum(axis=1), b), sp.Eq(P.sum(axis=0), c)]
+    p = se.Problem(se.entr(P).sum(), P, sums, maximize=True)
+    return p, {b: rows, c: columns}, None, {P: np.outer(rows, columns)}
+
+
+def repeated_inequalities():
+    rows, right = np.abs(a_[:3]), np.full(3, 0.1)
+    limit = at_least_zero(lambda z: right - rows @ z)
+    best = by_hand(lambda z: z @ s_ @ z / 2 - c_ @ z, ZERO, constraints=limit)
+    given = {A: np.vstack([rows, rows, 3 * rows[:1]]), b: [*right, *right, 0.3]}
+    return (
+        se.Problem(x @ S @ x / 2 - c @ x, x, [A @ x <= b]),
+        {S: s_, c: c_, **given},
+        None,
+        {x: best},
+    )
+
+
+def procrustes():
+    Q, M = se.TensorSymbol("Q", n, n), se.TensorSymbol("M", m, n)
+    goal = rng.standard_normal((ROWS, COLUMNS))
+    left, _, right = np.linalg.svd(a_.T @ goal)
+    best = left @ right
+    start = np.linalg.qr(best + rng.standard_normal((4, 4)) / 9)[0]
+    start = start * np.sign((start * best).sum(axis=0))
+    p = se.Problem(((A @ Q - M) ** 2).sum(), Q, [sp.Eq(Q.T @ Q, se.Delta(n))])
+    return p, {A: a_, M: goal}, {Q: start}, {Q: best}
+
+
+def rows_in_balls():
+    X = se.TensorSymbol("X", m, n)
+    best = a_ / np.maximum(1, np.linalg.norm(a_, axis=1))[:, None]
+    p = se.Problem(((X - A) ** 2).sum(), X, [(X**2).sum(axis=1) <= 1])
+    return p, {A: a_}, None, {X: best}
+
+
+def largest_box():
+    """Of a given surface without a lid."""
+    y = se.TensorSymbol("y", 3)
+    surface = y[0] * y[1] + 2 * y[0] * y[2] + 2 * y[1] * y[2]
+    p = se.Problem(y[0] * y[1] * y[2], y, [sp.Eq(surface, 12), y >= 0], maximize=True)
+    return p, {}, {y: [1, 1, 1]}, {y: [2, 2, 1]}
+
+
+def trace_of_an_inverse():
+    X, M = se.TensorSymbol("X", n, n), se.TensorSymbol("M", n, n)
+    p = se.Problem((X * M).sum(), X, [se.trace(se.inv(X)) <= 1, sp.Eq(X, X.T)])
+    roots = np.sqrt([1.0, 2, 3])
+    return p, {M: np.diag(roots**2)}, {X: 5 * np.eye(3)}, {X: np.diag(roots.sum() / roots)}
+
+
 CASES = [
     *(rosenbrock, long_rosenbrock, logistic_regression, softmax_regression, ridge),
     *(linear_least_squares, bounded_least_squares, two_residuals, exponential_fit, bounded_fit),
@@ -383,6 +488,9 @@ CASES = [
     *(nearest_point_of_two_sets, linear_program, chebyshev_approximation, matrix_with_row_sums),
     *(transport, covariance, scalars, different_shapes, entries_as_bounds, bounds_by_data),
     *(isotonic, poisson_regression, geometric_program, rosenbrock_in_a_disc),
+    *(ill_conditioned, symmetric_precision, root_of_a_matrix, recurrence),
+    *(logarithms_of_positive_variables, roots_within_bounds, matrix_equation, independent_table),
+    *(repeated_inequalities, procrustes, rows_in_balls, largest_box, trace_of_an_inverse),
 ]
 
 
@@ -502,7 +610,7 @@ def test_compiled_code_serves_all_solves(monkeypatch):
 def test_many_unknowns():
     """Beyond dense Hessians: by products with them."""
     f = ((x - c) ** 2).sum() / 2 + ((x[1:] - x[:-1]) ** 2).sum()
-    size, goal = 700, rng.standard_normal(700)
+    size, goal = 700, np.random.default_rng(1).standard_normal(700)
     steps = np.diff(np.eye(size), axis=0)
     matrix = np.eye(size) + 2 * steps.T @ steps
     assert_close(se.Problem(f, x).solve({c: goal})[x], np.linalg.solve(matrix, goal), 1e-6)
@@ -691,7 +799,9 @@ def test_dependent_equations():
     value = s_[:3, :3] + a_[:3, :3] / 5
     result = p.solve({M: value}, {X: np.eye(3)})
     left, _, right = np.linalg.svd(value)
-    assert result.success
+    assert (result.success, result.method) == (True, "SLSQP")
+    multipliers = next(iter(result.multipliers.values()))
+    assert_close(multipliers, multipliers.T, 1e-8)
     assert_close(result[X], left @ right, 1e-6)
 
 
@@ -922,6 +1032,47 @@ def test_starts_outside_the_domain():
     assert "any of the starts" in message(lambda: empty.solve({n: 2}))
 
 
+@pytest.mark.parametrize(
+    ("constraint", "start", "reason"),
+    [
+        (se.log(pair).sum() >= 0, [1, -2], "log(y) is nan at entry (1,), where y is -2"),
+        (se.sqrt(pair).sum() >= 1, [1, 0], "1/sqrt(y) is inf at entry (1,), where y is 0"),
+        (se.norm(pair - 1) <= 1, [1, 1], "(y - 1)/norm(y - 1) is nan at entry (0,)"),
+        (1 / (pair[0] - 3) <= 1, [3, 1], "-1 + 1/(y[0] - 3) is inf"),
+    ],
+)
+def test_constraints_that_are_not_finite(constraint, start, reason):
+    p = se.Problem(pair @ pair, pair, [constraint])
+    said = message(lambda: p.solve(start={pair: start}))
+    assert f"the constraint {p.constraints[0]} or its gradient isn't finite at the start" in said
+    assert reason in said
+    assert p.solve().success
+
+
+@pytest.mark.parametrize("method", ["auto", "SLSQP", "trust-constr", "augmented-lagrangian"])
+def test_steps_out_of_the_domain_of_a_constraint(method):
+    p = se.Problem(pair.sum(), pair, [se.log(pair).sum() >= -3])
+    found = p.solve(start={pair: [5.0, 9.0]}, method=method)
+    assert found.success, found.message
+    assert_close(found[pair], np.full(2, np.exp(-1.5)), 1e-6)
+
+
+@pytest.mark.parametrize("size", [4, 600])
+@pytest.mark.parametrize("method", ["auto", "L-BFGS-B", "TNC", "Newton-CG", "trust-krylov"])
+def test_steps_out_of_the_domain_of_the_objective(method, size):
+    costs = np.random.default_rng(0).uniform(-9, 9, size)
+    p = se.Problem(c @ x - se.log(1 - x).sum() - se.log(1 + x).sum(), x)
+    found = p.solve({c: costs}, method=method)
+    assert found.success, found.message
+    # By entry c + 2 x/(1 - x^2) = 0.
+    assert_close(found[x], (1 - np.sqrt(1 + costs**2)) / costs, 1e-6)
+
+
+def test_objectives_that_fall_slowly():
+    p = se.Problem(-se.log(x).sum(), x, [x >= 1])
+    assert "the objective still falls" in p.solve({n: 2}).message
+
+
 UNBOUNDED = {
     "linear": se.Problem(c @ x, x),
     "linear program": se.Problem(c @ x, x, [x.sum() <= 5]),
@@ -929,6 +1080,7 @@ UNBOUNDED = {
     "exponential": se.Problem(-se.exp(x - c).sum(), x),
     "with bounds": se.Problem(-((x - c) ** 2).sum(), x, [x >= 0]),
     "maximum": se.Problem((x - c) @ x, x, maximize=True),
+    "line": se.Problem(x.sum() ** 2 - c[0] * (x[0] - x[1]), x),
 }
 
 
@@ -938,6 +1090,7 @@ def test_unbounded(problem):
     assert not result.success
     assert "unbounded" in result.message
     assert "x[" in result.message
+    assert result.iterations < 100
     assert "no optimum" in repr(result)
 
 
