@@ -204,9 +204,11 @@ class Bounds:
         """For each side the factor of the entry of the vector there."""
         return {side: np.ones(len(self.lower)) for side in ("lower", "upper")}
 
-    def add(self, factors: np.ndarray, places: np.ndarray, rest: np.ndarray, first: int) -> None:
+    def add(
+        self, factors: np.ndarray, places: np.ndarray, rest: np.ndarray, owners: np.ndarray
+    ) -> None:
         """Add the bounds factors*x[places] + rest <= 0."""
-        bounds, owners = -rest / factors, first + np.arange(len(rest))
+        bounds = -rest / factors
         for side, sign in (("lower", -1), ("upper", 1)):
             ends = getattr(self, side)
             own = np.flatnonzero((sign * factors > 0) & (sign * (bounds - ends[places]) < 0))
@@ -338,20 +340,23 @@ class Instance:
             (gap,) = self._call(self.functions.constraint_values((k,)), vector)
             return np.ravel(gap)
 
-        offset = np.ravel(rest)
+        # An infinite bound is none.
+        own = np.flatnonzero(np.ravel(rest) != -np.inf)
+        offset = np.ravel(rest)[own]
         # Three probes say which factor and entry each would have, one more whether that is right.
-        factors = value(np.ones(size)) - offset
         with np.errstate(all="ignore"):
-            places = (value(np.arange(size, dtype=float)) - offset) / factors
+            factors = value(np.ones(size))[own] - offset
+            places = (value(np.arange(size, dtype=float))[own] - offset) / factors
         found = np.rint(places)
         if not (np.isfinite(places).all() and np.all((found >= 0) & (found < size))):
             return False
         found = found.astype(int)
         probe = np.random.default_rng(0).uniform(1, 2, size)
         expected = factors * probe[found] + offset
-        if not np.allclose(value(probe), expected, rtol=tuning.SAME_PROBE, atol=tuning.SAME_PROBE):
+        same = tuning.SAME_PROBE
+        if not np.allclose(value(probe)[own], expected, rtol=same, atol=same):
             return False
-        self.bounds.add(factors, found, offset, self.starts[k])
+        self.bounds.add(factors, found, offset, self.starts[k] + own)
         return True
 
     # --- values

@@ -497,14 +497,16 @@ class Problem:
             raise ShapeError(
                 f"{names} have no entries for these data, so there is nothing to solve"
             )
-        for symbol, array in [*arrays.items(), *begin.items()]:
-            if not _is_finite(array):
-                index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
-                raise TensorError(
-                    f"the value of {symbol} isn't finite"
-                    + (f": entry {index} is {array[index]}" if index else f", but {array}")
-                )
+        given = [*arrays.items(), *begin.items()]
+        infinite = [(symbol, array) for symbol, array in given if not _is_finite(array)]
+        for symbol, array in infinite:
+            # Bounds may be infinite.
+            if np.isnan(array).any() or symbol in begin or symbol in self.objective.free_symbols:
+                raise _not_finite(symbol, array)
         instance = Instance(self._functions, packing, arrays, lengths)
+        for symbol, array in infinite:
+            if any(symbol in self.constraints[k].gap.free_symbols for k in instance.general):
+                raise _not_finite(symbol, array)
         if len(begin) == len(self.variables):
             vector = packing.pack(begin)
         else:
@@ -543,6 +545,12 @@ def _is_finite(array: np.ndarray) -> bool:
     flat = array.ravel()
     # Of finite entries the squares may overflow, which is rare.
     return bool(np.isfinite(flat.dot(flat)) or np.isfinite(array).all())
+
+
+def _not_finite(symbol: Operand, array: np.ndarray) -> TensorError:
+    index = tuple(map(int, np.argwhere(~np.isfinite(array))[0]))
+    entry = f": entry {index} is {array[index]}" if index else f", but {array}"
+    return TensorError(f"the value of {symbol} isn't finite{entry}")
 
 
 def _check_real(value: Operand, what: str) -> None:

@@ -651,6 +651,30 @@ def test_of_several_bounds_the_tightest_has_the_multiplier():
     assert [list(result.multipliers[limit]) for limit in limits] == [[0, 0], [2, 2], [0, 0]]
 
 
+@pytest.mark.parametrize("method", ["auto", "L-BFGS-B", "trust-constr"])
+def test_infinite_bounds_are_none(method):
+    low, high = se.tensors("l h", n)
+    p = se.Problem(x @ S @ x / 2 - c @ x, x, [x >= low, 2 * x <= high])
+    data = {S: s_, c: c_, "l": [-np.inf, 1, -np.inf, -np.inf]}
+    found = p.solve({**data, "h": [0.2, np.inf, np.inf, np.inf]}, method=method)
+    finite = se.Problem(p.objective, x, [x[1] >= 1, 2 * x[0] <= 0.2]).solve({S: s_, c: c_})
+    assert (found.success, finite.success) == (True, True)
+    assert_close(found[x], finite[x], 1e-6)
+    pairs = zip(found.multipliers.values(), finite.multipliers.values(), (1, 0), strict=True)
+    for multipliers, value, place in pairs:
+        assert_close(multipliers, np.squeeze(value) * np.eye(4)[place], 1e-5)
+    free = p.solve({**data, "l": np.full(4, -np.inf), "h": np.full(4, np.inf)})
+    assert_close(free[x], np.linalg.solve(s_, c_), 1e-8)
+    for name, value in [("l", np.inf), ("h", -np.inf), ("l", np.nan), ("c", np.inf)]:
+        assert f"the value of {name} isn't finite" in message(
+            lambda name=name, value=value: p.solve(
+                {**data, "h": np.ones(4), name: [0, value, 1, 1]}
+            )
+        )
+    rows = se.Problem(x @ x, x, [A @ x <= b])
+    assert "b isn't finite" in message(lambda: rows.solve({A: a_[:2], b: [1, np.inf]}))
+
+
 def test_multipliers_are_prices():
     """Of a unit more on the right side."""
     limit = A @ x <= b
