@@ -320,7 +320,7 @@ class NumpyBackend(Backend):
         **helpers(
             ".numpy_functions",
             *("sigmoid", "sigmoid_derivative", "softplus", "gamma_rise", "ndtr_gap", "ndtr_share"),
-            *("log_ndtr_difference", "polygamma", "replaced"),
+            *("log_ndtr_difference", "logaddexp_by_log1p", "polygamma", "replaced"),
         ),
         "gamma_rise_by_series": Helper(".special_functions", "gamma_rise"),
         "log_ndtr_difference_by_tails": Helper(".special_functions", "log_ndtr_difference"),

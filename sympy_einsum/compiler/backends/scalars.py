@@ -48,6 +48,7 @@ from ...core import (
     UserFunction,
     code_of,
     exponents_of,
+    logaddexp,
     number_bits,
     small_difference,
 )
@@ -309,7 +310,7 @@ class _Scalars:
         inside = expr.args[0]
         exponents = exponents_of(inside)
         if exponents is not None:
-            return self._filled("np.logaddexp({0}, {1})", *exponents)
+            return self._lowered(logaddexp(*exponents))
         if S.One not in Add.make_args(inside):
             return self._filled("np.log({0})", inside)
         exponent = small_difference(inside)

@@ -130,6 +130,22 @@ def test_functions_of_few_and_many_entries(name, function, count):
     assert_allclose(helper(name)(-0.7), function(-0.7), rtol=1e-14)
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, int])
+@pytest.mark.parametrize("count", [1, 40])
+def test_logaddexp(count, kind):
+    points = np.array([-3e38, -700.0, -1.0, 0.0, 2.0, 2.5, 800.0, 3e38])
+    points = [*points, -INF, INF, np.nan] if kind is not int else points[1:-1]
+    x = np.resize(np.array(points, kind), (count, len(points)))
+    with np.errstate(all="ignore"):
+        expected = np.logaddexp(x[:, None], x[:, :, None])
+    found = helper("numpy_functions.logaddexp_by_log1p")(x[:, None], x[:, :, None])
+    assert found.dtype == expected.dtype
+    assert_allclose(found, expected, rtol=1e-14 if kind is not np.float32 else 1e-6)
+    assert_allclose(
+        helper("numpy_functions.logaddexp_by_log1p")(x[:, :4], 0.5), np.logaddexp(x[:, :4], 0.5)
+    )
+
+
 @pytest.mark.parametrize("order", [1, 2, 4])
 def test_quotients_of_repeated_integrals_of_erfc(order):
     x = np.array([-5.0, 0.0, 1.0, 3.9, 4.1, 30.0])
