@@ -483,15 +483,17 @@ MAX_DAMPING = 1e20
 LEAST_DIAGONAL = 1e-8
 MIN_RATIO = 1e-4
 FLAT_STEP = 1e-13
-# Of that with dense ones: the least curvature, relative to the largest, how often a step is
-# shortened, by which factor one may be longer than that before after a first trial failed, the
-# share of its first slope that a step which is lengthened still has at its end, the part of the
-# error down to which a step has to reduce it for the Hessian to be kept for the next, and the
-# multiple of the observed change that counts as possible later.
+# Of that with dense ones: the least curvature, relative to the largest.
 LEAST_CURVATURE = 1e-10
+# How often a step is shortened, by which factor one may be longer than that before after a first
+# trial failed, by which factor the objective may be steeper at its end, and the share of its slope
+# that a step which is lengthened still has there.
 MAX_STEP_CUTS = 40
 LONGER_STEP = 4
+MAX_STEEPER = 1000
 STEEP_END = 0.9
+# The part of the error to which a step has to reduce it for the Hessian to be kept for the next,
+# and the multiple of the observed change that counts as possible later.
 KEPT_HESSIAN = 0.3
 CHANGE_MARGIN = 10
 # Systems by which a step within bounds is found, and the diagonal, relative to the largest, that

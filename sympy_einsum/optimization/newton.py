@@ -240,16 +240,20 @@ def _moved_down(
 ) -> tuple[_Point | None, int]:
     """Return the end of a step, and how often it was shortened so that the objective falls, first
     to a length of ``reach``; the point itself where that changes by rounding errors only, None
-    after too many trials."""
+    after too many trials. An end where the objective is far steeper is nothing that the model
+    could tell."""
     for cuts in range(most):
         fall = here.gradient @ step
         there = _point(instance, _moved(instance.bounds, here.vector, step))
-        if there.value <= here.value + tuning.MIN_RATIO * fall and there.error < np.inf:
+        slope = there.gradient @ step
+        is_known = there.error < np.inf and abs(slope) <= tuning.MAX_STEEPER * -fall
+        is_better = there.value < here.value or there.error < here.error
+        if is_known and is_better and there.value <= here.value + tuning.MIN_RATIO * fall:
             is_long = np.abs(step).max() > tuning.LARGE_ENTRY
             return (_stretched(instance, here, there, step) if is_long else there), cuts
         if -fall <= tuning.FLAT_STEP * abs(here.value):
             return (there if there.error < here.error else here), cuts
-        factor = _shorter(here.value, fall, there.value, there.gradient @ step)
+        factor = _shorter(here.value, fall, there.value, slope)
         step = step * min(factor, reach / np.abs(step).max())
     return None, most
 

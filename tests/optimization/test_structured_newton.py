@@ -162,21 +162,36 @@ def test_curvatures_of_different_sizes_and_signs():
     np.testing.assert_allclose(found[x], [1, np.roots([4, 0, -4, 1]).min()], atol=1e-5)
 
 
-def test_a_start_at_which_the_hessian_is_nearly_singular(monkeypatch):
-    """A tenth of the first step led to a covariance that is singular up to rounding errors."""
-    monkeypatch.setattr(tuning, "MAX_SOLVER_ITERATIONS", 20)
-    rng = np.random.default_rng(1)
+def process(seed):
+    """Return the problem of a Gaussian process's hyperparameters, data and a start."""
+    rng = np.random.default_rng(seed)
     points = np.sort(rng.uniform(0, 10, 200))
     D, h = se.TensorSymbol("D", (m, m), symmetric=True), se.TensorSymbol("h", 3)
     K = sp.exp(h[0]) * se.exp(-D * sp.exp(-h[1])) + sp.exp(h[2]) * se.Delta(m)
-    values = {
-        D: (points[:, None] - points) ** 2,
-        y: np.sin(points) + 0.2 * rng.normal(size=200),
-    }
+    values = np.sin(points) + 0.2 * rng.normal(size=200)
     problem = se.Problem((y @ se.solve(K, y) + se.logdet(K)) / 2, h)
-    found = problem.solve(values, {h: [0.0, 0.0, -1.0]})
+    return problem, {D: (points[:, None] - points) ** 2, y: values}, {h: [0.0, 0.0, -1.0]}
+
+
+@pytest.mark.parametrize(("seed", "value"), [(1, -222.66078951120), (1000, -207.01081510083)])
+def test_a_start_at_which_the_hessian_is_nearly_singular(seed, value, monkeypatch):
+    """The first step, or a tenth of it, led to where the covariance is singular up to rounding
+    errors."""
+    monkeypatch.setattr(tuning, "MAX_SOLVER_ITERATIONS", 20)
+    problem, values, start = process(seed)
+    found = problem.solve(values, start)
     assert (found.method, found.success) == ("newton", True)
-    np.testing.assert_allclose(found.value, -222.66078951120)
+    np.testing.assert_allclose(found.value, value)
+
+
+def test_an_end_among_rounding_errors(monkeypatch):
+    """Steps of no length were taken without end, since they didn't raise the objective."""
+    monkeypatch.setattr(tuning, "MAX_STEEPER", np.inf)
+    monkeypatch.setattr(tuning, "MAX_SOLVER_ITERATIONS", 30)
+    problem, values, start = process(1000)
+    found = problem.solve(values, start, method="newton")
+    assert not found.success
+    assert found.iterations < 30
 
 
 def test_few_hessians(monkeypatch):
