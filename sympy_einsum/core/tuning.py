@@ -528,8 +528,8 @@ MAX_PENALTIES = 30
 # Saddle points that are left one after the other, and the relative length of the step.
 MAX_SADDLES = 5
 SADDLE_STEP = 0.1
-# Relative difference of an affine constraint from bounds that are found by probes.
-SAME_PROBE = 1e-9
+# Relative difference of the derivative of an affine constraint from that of a bound.
+SAME_PROBE = 1e-12
 # Value, relative to 1 and the one at the start, below whose negative an objective counts as
 # unbounded, and an entry or a step from which on a problem may be unbounded.
 UNBOUNDED_VALUE = 1e20

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sympy import Add, Symbol
 
-from ..calculus import gradient, hessian, hvp, jacobian
+from ..calculus import gradient, hessian, hvp, jacobian, jvp
 from ..compiler import BlockArray, dense_blocks, lambdify
 from ..core import once, tuning
 from ..expressions import Operand, TensorSymbol, shape_of
@@ -121,6 +121,16 @@ class Functions:
     def constraint_values(self, which: tuple[int, ...]) -> Callable[..., Any]:
         """Return the function that computes gaps."""
         return self._once("values", which, lambda: [self.gaps[k] for k in which])
+
+    def constraint_slopes(self, which: tuple[int, ...]) -> Callable[..., Any]:
+        """Return the function that computes the derivatives of gaps along a direction, which
+        follows the arguments."""
+        directions = self._directions()
+
+        def outputs() -> list[Operand]:
+            return [jvp(self.gaps[k], self.variables, directions) for k in which]
+
+        return self._once("slopes", which, outputs, directions)
 
     def constraint_jacobians(self, which: tuple[int, ...]) -> Callable[..., Any]:
         """Return the function that computes gaps, each with its Jacobians."""
@@ -300,10 +310,7 @@ class Instance:
         self.starts = [*accumulate(sizes, initial=0)]
         residual = functions.residual
         self.residual_size = 0 if residual is None else prod(numeric_shape(residual, lengths))
-        zero = []
-        if functions.affine:
-            zero = self._call(functions.constraint_values(functions.affine), np.zeros(packing.size))
-        bounds = [k for k, gap in zip(functions.affine, zero, strict=True) if self._bound(k, gap)]
+        bounds = self._take_bounds()
         others = [k for k in range(len(functions.gaps)) if k not in bounds]
         if self.bounds.are_some:
             self._step_inside()
@@ -330,33 +337,48 @@ class Instance:
             at_pole = ~np.isfinite(gradient) & has_room
             corner[at_pole] += sign * margin[at_pole]
 
-    def _bound(self, k: int, rest: np.ndarray) -> bool:
-        """Take an affine constraint as bounds where each entry depends on one of the vector."""
-        size = self.packing.size
-        if self.functions.equations[k] or not size:
-            return False
+    def _take_bounds(self) -> list[int]:
+        """Take affine inequalities as bounds where each entry depends on one of the vector; return
+        their numbers."""
+        functions, size = self.functions, self.packing.size
+        which = tuple([k for k in functions.affine if not functions.equations[k]])
+        if not which or not size:
+            return []
+        # Their derivatives along three directions say which factor and entry each would have, and
+        # whether that is right.
+        probe = np.random.default_rng(0).uniform(1, 2, size)
+        offsets = self._call(functions.constraint_values(which), np.zeros(size))
+        slopes = [
+            self._call(functions.constraint_slopes(which), np.zeros(size), *parts)
+            for parts in map(self.packing.unpack, (np.ones(size), np.arange(float(size)), probe))
+        ]
+        return [
+            k
+            for k, *parts in zip(which, offsets, *slopes, strict=True)
+            if self._bound(self.starts[k], probe, *map(np.ravel, parts))
+        ]
 
-        def value(vector: np.ndarray) -> np.ndarray:
-            (gap,) = self._call(self.functions.constraint_values((k,)), vector)
-            return np.ravel(gap)
-
+    def _bound(
+        self,
+        first: int,
+        probe: np.ndarray,
+        offset: np.ndarray,
+        factors: np.ndarray,
+        weighted: np.ndarray,
+        probed: np.ndarray,
+    ) -> bool:
         # An infinite bound is none.
-        own = np.flatnonzero(np.ravel(rest) != -np.inf)
-        offset = np.ravel(rest)[own]
-        # Three probes say which factor and entry each would have, one more whether that is right.
+        own = np.flatnonzero(offset != -np.inf)
+        offset, factors = offset[own], factors[own]
         with np.errstate(all="ignore"):
-            factors = value(np.ones(size))[own] - offset
-            places = (value(np.arange(size, dtype=float))[own] - offset) / factors
-        found = np.rint(places)
-        if not (np.isfinite(places).all() and np.all((found >= 0) & (found < size))):
+            found = np.rint(weighted[own] / factors)
+        if not (np.isfinite(offset).all() and np.all((found >= 0) & (found < len(probe)))):
             return False
         found = found.astype(int)
-        probe = np.random.default_rng(0).uniform(1, 2, size)
-        expected = factors * probe[found] + offset
-        same = tuning.SAME_PROBE
-        if not np.allclose(value(probe)[own], expected, rtol=same, atol=same):
+        expected = factors * probe[found]
+        if not np.all(np.abs(probed[own] - expected) <= tuning.SAME_PROBE * np.abs(expected)):
             return False
-        self.bounds.add(factors, found, offset, self.starts[k] + own)
+        self.bounds.add(factors, found, offset, first + own)
         return True
 
     # --- values

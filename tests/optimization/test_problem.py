@@ -651,6 +651,18 @@ def test_of_several_bounds_the_tightest_has_the_multiplier():
     assert [list(result.multipliers[limit]) for limit in limits] == [[0, 0], [2, 2], [0, 0]]
 
 
+@pytest.mark.parametrize("size", [1, 1e8, 1e16])
+def test_sums_with_large_right_sides_are_no_bounds(size):
+    goal = size * np.array([1.0, 2, 3])
+    found = se.Problem(((x - c) ** 2).sum(), x, [x.sum() <= t]).solve({c: goal, t: 3 * size})
+    assert found.success, found.message
+    assert_close(found[x] / size, np.array([0.0, 1, 2]), 1e-6)
+    p = se.Problem(x @ x, x, [10**8 * x[0] + x[1] <= t, 3 * x <= 2 * t])
+    arguments = p.scipy({n: 3, t: size})
+    assert_close(arguments["bounds"].ub, np.full(3, 2 * size / 3), 1e-12)
+    assert_close(arguments["constraints"][0].A, np.array([[1e8, 1, 0]]))
+
+
 @pytest.mark.parametrize("method", ["auto", "L-BFGS-B", "trust-constr"])
 def test_infinite_bounds_are_none(method):
     low, high = se.tensors("l h", n)
