@@ -199,6 +199,9 @@ MAX_ALTERNATING_TERMS = 24
 # in it.
 MAX_ENTRY_MATRIX = 4
 MAX_ENTRY_MATRIX_DEPTH = 20
+# Terms of an entry to which trigonometric identities are applied: SymPy takes seconds for 40, and
+# four rotations one after the other have 16.
+MAX_TRIGONOMETRIC_TERMS = 24
 # Parts from which an entry is computed that is written as a formula.
 MAX_ENTRY_PARTS = 64
 # Order of cofactors that are written out: more have too many terms.

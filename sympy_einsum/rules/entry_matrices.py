@@ -6,7 +6,7 @@ from __future__ import annotations
 from itertools import combinations, product as positions
 
 import numpy as np
-from sympy import Expr, Integer, Matrix, Pow, S, trigsimp
+from sympy import Add, Expr, Integer, Matrix, Pow, S, trigsimp
 from sympy.functions.elementary.trigonometric import TrigonometricFunction
 
 from ..analysis import Barriers, Product, inlined_product, joined_labels
@@ -173,6 +173,8 @@ def inv_of_entries(node: Operand, barriers: Barriers) -> Operand | None:
 def _simplified(entry: Expr) -> Expr:
     """Multiply out, and apply trigonometric identities that need no functions of other angles."""
     expanded = entry.expand()
+    if len(Add.make_args(expanded)) > tuning.MAX_TRIGONOMETRIC_TERMS:
+        return expanded
     functions = expanded.atoms(TrigonometricFunction)
     has_square = any(isinstance(own.base, TrigonometricFunction) for own in expanded.atoms(Pow))
     if len(functions) < 2 - has_square:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import sympy
 from libraries import EVERY
-from sympy import cos, sin, symbols
+from sympy import cos, prod, sin, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.rules import entry_matrices
 
 n, m = symbols("n m", integer=True, positive=True)
 a, b, c, d = se.tensors("a b c d", 3)
@@ -326,3 +327,11 @@ def test_rotations():
     euler = rotation(2, p) @ rotation(0, t) @ rotation(2, q)
     assert se.simplify(euler.T @ euler) == se.Delta(3)
     assert se.simplify(se.det(euler)) == 1
+
+
+def test_trigonometric_identities_are_not_tried_for_many_terms(monkeypatch):
+    """SymPy takes seconds for entries of 40 terms, as two rotations by Rodrigues' formula have."""
+    monkeypatch.setattr(entry_matrices, "trigsimp", pytest.fail)
+    angles = symbols("a:5", real=True)
+    entry = prod([sin(own) + cos(own) for own in angles])
+    assert entry_matrices._simplified(entry) == entry.expand()
