@@ -16,6 +16,7 @@ from sympy import (
     Expr,
     Max,
     S,
+    acos,
     asin,
     asinh,
     atan,
@@ -130,6 +131,8 @@ DERIVATIVE_NAMES = DeferredTable(
         _U / sin(_U): 1 / sinc(_U),
         (1 - cos(_U)) / _U**2: sinc(_U / 2) ** 2 / 2,
         (1 - cos(_U)) / _U: sinc(_U / 2) * sin(_U / 2),
+        (cos(_U) - 1) / _U**2: -(sinc(_U / 2) ** 2) / 2,
+        (cos(_U) - 1) / _U: -sinc(_U / 2) * sin(_U / 2),
         jn(1, _U) / _U: (sinc(_U) + jn(2, _U)) / 3,
         # Those of higher orders come with derivatives.
         **{
@@ -141,12 +144,21 @@ DERIVATIVE_NAMES = DeferredTable(
             for n in range(1, 9)
         },
         **{jn(n, _U) / _U: (jn(n - 1, _U) + jn(n + 1, _U)) / (2 * n + 1) for n in range(2, 9)},
+        # The derivative of the arccosine is -1/sin(acos(u)).
+        **{
+            jn(n, acos(_U)) / sqrt(1 - _U**2): (
+                (jn(n - 1, acos(_U)) + jn(n + 1, acos(_U))) / ((2 * n + 1) * sinc(acos(_U)))
+            )
+            for n in range(1, 9)
+        },
         log(1 + _U) / _U: exp(-_log_exprel(log(1 + _U))),
         asinh(_U) / _U: exp(-log_sinhc(asinh(_U))),
         asin(_U) / _U: 1 / sinc(asin(_U)),
+        acos(_U) / sqrt(1 - _U**2): 1 / sinc(acos(_U)),
         atan(_U) / _U: 1 / (sqrt(1 + _U**2) * sinc(atan(_U))),
         atanh(_U) / _U: 1 / tanhc(atanh(_U)),
         (cosh(_U) - 1) / _U**2: sinhc(_U / 2) ** 2 / 2,
+        (1 - cosh(_U)) / _U**2: -(sinhc(_U / 2) ** 2) / 2,
         exp(-(_U**2)) / erfc(_U): 1 / erfcx(_U),
         exp(-(_U**2)) / (1 - erf(_U)): 1 / erfcx(_U),
         1 - ndtr(_U): ndtr(-_U),

@@ -10,6 +10,7 @@ from mpmath import mpf
 from sympy import exp, log, symbols
 
 import sympy_einsum as se
+from sympy_einsum.rules.normal_form import stabilise
 
 n = symbols("n", integer=True, positive=True)
 z = se.TensorSymbol("z", n)
@@ -215,6 +216,71 @@ def test_value_and_two_derivatives(name):
         np.testing.assert_allclose(
             values[is_known], expected[is_known], rtol=1e-8, atol=1e-10, err_msg=kind
         )
+
+
+# f(c x)/c^k, finite at c = 0.
+MULTIPLES = {
+    "Gompertz": (lambda c, x: (se.exp(c * x) - 1) / c, lambda c, x: mpmath.expm1(c * x) / c),
+    "Vasicek": (lambda c, x: (1 - se.exp(-c * x)) / c, lambda c, x: -mpmath.expm1(-c * x) / c),
+    "square": (
+        lambda c, x: (1 - se.exp(-c * x)) ** 2 / c**2,
+        lambda c, x: (mpmath.expm1(-c * x) / c) ** 2,
+    ),
+    "sine": (lambda c, x: se.sin(2 * c * x) / c, lambda c, x: mpmath.sin(2 * c * x) / c),
+    "cosine": (
+        lambda c, x: (se.cos(c * x) - 1) / c**2,
+        lambda c, x: -2 * mpmath.sin(c * x / 2) ** 2 / c**2,
+    ),
+    "root": (
+        lambda c, x: se.sinh(se.sqrt(c) * x) / se.sqrt(c),
+        lambda c, x: mpmath.sinh(mpmath.sqrt(c) * x) / mpmath.sqrt(c),
+    ),
+    "logarithm": (lambda c, x: se.log(1 + c * x) / c, lambda c, x: mpmath.log1p(c * x) / c),
+    "Box and Cox": (lambda c, x: (x**c - 1) / c, lambda c, x: mpmath.expm1(c * mpmath.log(x)) / c),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLES)
+def test_quotient_of_a_function_of_a_multiple(name):
+    """By a stock scalar, of a tensor, of its product with another, of a contraction, of scalars."""
+    f, function = MULTIPLES[name]
+    x, y = se.TensorSymbol("x", n, positive=True), se.TensorSymbol("y", n)
+    one = symbols("one", positive=True)
+    points, weights = np.array([0.4, 1.0, 2.5]), np.array([0.5, -2.0, 3.0])
+    forms = [f(al, x), y * f(al, x), (y * f(al, x)).sum(), f(al, one)]
+    rows = se.lambdify([al, x, y, one], [[e, se.diff(e, al), se.diff(e, al, 2)] for e in forms])
+    for c in (0.3, 1e-3, 1e-9, 1e-15):
+        expected = np.array([exact(lambda c, p=p: function(c, p), c) for p in points]).T
+        of_entries = [expected, expected * weights, expected @ weights, expected[:, 2]]
+        # The second derivative of a function of a root isn't one of the same family.
+        k = 2 if name == "root" else 3
+        for found, values in zip(rows(c, points, weights, 2.5), of_entries, strict=True):
+            np.testing.assert_allclose(np.array(found)[:k], values[:k], rtol=1e-9, atol=1e-13)
+
+
+def test_quotients_that_no_function_cancels():
+    c, x = symbols("c", positive=True), se.TensorSymbol("x", n)
+    for expr in (se.cos(c * x) / c, se.exp(-x / c) / c, se.sin(c * x) / c**2, se.sin(c + x) / c):
+        assert stabilise([expr])[0] == [expr]
+
+
+@pytest.mark.parametrize("kind", ["tensor", "scalar"])
+def test_angle_of_a_rotation(kind):
+    """The angle over its sine, from the cosine; SymPy writes the sine as a root."""
+    f = se.acos(t) / sympy.sqrt(1 - t**2)
+    e, v = (f, t) if kind == "scalar" else (of_tensor(f).sum(), z)
+    rows = se.lambdify([v], [e, se.diff(e, v)])
+    second = se.lambdify([v], se.diff(e, v, 2))
+    for point in (-0.5, 0.3, 1 - 1e-6, 1 - 1e-12):
+        with mpmath.workdps(60):
+            x = mpf(point)
+            found = [mpmath.diff(lambda x: mpmath.acos(x) / mpmath.sqrt(1 - x**2), x, k)
+                     for k in range(3)]  # fmt: skip
+        given = point if kind == "scalar" else np.array([point])
+        values = np.array([float(np.sum(value)) for value in (*rows(given), second(given))])
+        np.testing.assert_allclose(values, np.array(found, dtype=float), rtol=1e-8)
+    identity = rows(1.0 if kind == "scalar" else np.ones(1))
+    np.testing.assert_allclose([float(np.sum(value)) for value in identity], [1, -1 / 3])
 
 
 # What exceeds the range of floating-point numbers on the way.

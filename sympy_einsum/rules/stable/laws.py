@@ -10,6 +10,7 @@ from functools import reduce
 
 from sympy import (
     Add,
+    Dummy,
     Expr,
     Mul,
     Pow,
@@ -25,6 +26,7 @@ from sympy import (
 )
 
 from ...core import (
+    STABLE_ARGUMENT,
     Use,
     bose,
     cached,
@@ -42,6 +44,7 @@ from ...core import (
     xlogy,
 )
 from ...expressions import outermost, stock_children
+from .matching import has_functions, matched, nearby
 
 # Functions of which differences have a name: their argument in units of that of ndtr.
 _NORMAL = {ndtr: S.One, erf: sqrt(2), erfc: -sqrt(2)}
@@ -414,16 +417,48 @@ def root_quotient(product: Expr) -> Expr | None:
 def power_quotient(product: Expr) -> Expr | None:
     """(b^x - 1) / x = log(b) exprel(x log(b)), where b is positive: Box and Cox's function."""
     powers = product.as_powers_dict()
-    for base, power in powers.items():
+    divisors = [own for own, power in powers.items() if power is S.NegativeOne and own.free_symbols]
+    for base, power in powers.items() if divisors else ():
         terms = Add.make_args(base)
-        for term, other in (terms, terms[::-1]) if len(terms) == 2 and power is S.One else ():
+        for term, other in (terms[::-1], terms) if len(terms) == 2 and power is S.One else ():
             grown, exponent = (term / -other).as_base_exp()
             number, argument = exponent.as_coeff_Mul()
-            is_power = grown.is_positive and argument.free_symbols and argument in powers
-            if is_power and powers[argument] == S.NegativeOne and grown is not S.Exp1:
+            if grown.is_positive and argument in divisors and grown is not S.Exp1:
                 growth = number * log(grown) * exprel(exponent * log(grown))
                 return product / base * argument * -other * growth
     return None
+
+
+def quotient_of_multiple(product: Expr) -> Expr | None:
+    """f(c x)/c^k = x^k f(u)/u^k with u = c x, where f(u)/u^k has a form that is finite at 0."""
+    factors = Mul.make_args(product)
+    divisors = [f for f in factors if f.is_Pow and f.exp.is_negative and not f.base.is_number]
+    for divisor in divisors:
+        for factor in factors:
+            if factor.has(divisor.base) and has_functions(factor) and factor is not divisor:
+                found = _over_multiple(factor, divisor.base, -divisor.exp)
+                if found is not None:
+                    return product / divisor / factor * found
+    return None
+
+
+def _over_multiple(factor: Expr, base: Expr, power: Expr) -> Expr | None:
+    """Return f(c x)/c^k, where the base is one of the factors of c x, or a power of it is."""
+    for part in nearby(factor):
+        own = part.as_powers_dict().get(base) if part.is_Mul else None
+        if own is None or not (power / own).is_Integer:
+            continue
+        alone = factor.xreplace({part: _MULTIPLE})
+        found = matched(alone / _MULTIPLE ** (power / own), Use.DIFFERENTIATING)
+        if found is None or alone.has(base):
+            continue
+        if not found.form.as_powers_dict().get(STABLE_ARGUMENT, S.Zero).is_negative:
+            rest = (part / base**own) ** (power / own)
+            return rest * found.expression().xreplace({_MULTIPLE: part})
+    return None
+
+
+_MULTIPLE = Dummy("multiple", real=True)
 
 
 @cached(4096)
@@ -440,7 +475,7 @@ def law(expr: Expr, use: Use) -> Expr | None:
         return gamma_difference(expr) if found is None else found
     found = None
     if expr.is_Mul:
-        found = root_quotient(expr) or power_quotient(expr)
+        found = root_quotient(expr) or power_quotient(expr) or quotient_of_multiple(expr)
         if use == Use.COMPUTING and found is None:
             found = product_with_logarithm(expr) or product_of_exponentials(expr)
         found = double_exponential(expr) if found is None else found

@@ -14,6 +14,7 @@ from sympy import (
     Mul,
     Rational,
     S,
+    acos,
     asin,
     asinh,
     atan,
@@ -69,6 +70,7 @@ FUNCTIONS = (
         gammaln,
         loggamma,
         polygamma,
+        acos,
         asin,
         asinh,
         atan,
@@ -108,7 +110,7 @@ class Match(NamedTuple):
 def matched(body: Expr, use: Use, reflected: bool = False) -> Match | None:
     """Return the stable form of a scalar expression as a whole, if the tables have it. Floats are
     compared by their exact values, 1.0 with 1."""
-    digits = [part._prec for part in _near(body) if isinstance(part, Float)]
+    digits = [part._prec for part in nearby(body) if isinstance(part, Float)]
     if not digits:
         return _matched(body, use, reflected)
     given: dict[Expr, Expr] = {}
@@ -205,7 +207,7 @@ def _without_factor(body: Expr) -> tuple[Expr, Expr]:
 
 def arguments(body: Expr) -> list[tuple[Expr, Expr]]:
     """List the candidates for the table's argument, each as a number and its cofactor."""
-    parts = _near(body)
+    parts = nearby(body)
     found = [_without_number(part.args[-1]) for part in parts if isinstance(part, FUNCTIONS)]
     if not found:
         return []
@@ -229,7 +231,7 @@ def _powers_of(part: Expr, body: Expr) -> dict[Expr, Expr]:
         return {part: S.One}
     base, root = part.as_base_exp()
     powers = {base: 1 / root}
-    powers |= {own: own.exp / root for own in _near(body) if own.is_Pow and own.base == base}
+    powers |= {own: own.exp / root for own in nearby(body) if own.is_Pow and own.base == base}
     return {own: power for own, power in powers.items() if power.is_Integer}
 
 
@@ -237,7 +239,7 @@ def _is_power(part: Expr) -> bool:
     return bool(part.is_Pow and part.base.is_Symbol and part.exp.is_Integer and part.exp > 1)
 
 
-def _near(body: Expr) -> list[Expr]:
+def nearby(body: Expr) -> list[Expr]:
     """List the subexpressions of an expression, down to the depth of the forms of the tables."""
     parts, level = [body], [body]
     for _ in range(tuning.STABLE_FORM_DEPTH):

@@ -119,6 +119,8 @@ def _inlined(body: Expr, operands: tuple[Operand, ...]) -> tuple[Expr, tuple[Ope
     opened_any = False
     for operand in operands:
         found = local_body(operand)
+        if found is None and not operand.has(TensorExpr):
+            found = operand, ()  # a number in the body, as the stock factors of views are
         if isinstance(operand, View):
             found = found or _filled(operand)
             if found is not None:  # a multiple is no level of its own

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from sympy import Add, Expr, Mul
 
-from ...analysis import Barriers, inlined_product
+from ...analysis import Barriers, Product, inlined_product
 from ...core import Use, tuning
-from ...expressions import Operand, TensorAdd, View, tensor_sum
+from ...expressions import Operand, TensorAdd, TensorExpr, View, is_tensor, tensor_sum
 from .functions import stable_scalar
 from .matching import has_functions
+from .nodes import stable_node
 
 
 def divide_terms(node: View, barriers: Barriers) -> Operand | None:
@@ -32,6 +33,46 @@ def divide_scalar_terms(node: Operand, barriers: Barriers) -> Expr | None:
     if divisor is None:
         return None
     return _scalar_quotient(node / divisor, divisor, tuning.STABLE_FORM_DEPTH)
+
+
+def divide_factor(node: View, barriers: Barriers) -> Operand | None:
+    """Divide a factor by the scalar at whose zero it vanishes: (exp(c*x) - 1)/c."""
+    for divisor in _powers_in_denominator(node.scalars):
+        rest = tuple([scalar for scalar in node.scalars if scalar is not divisor])
+        found = _divided(replace(inlined_product(node), scalars=rest), divisor)
+        if found is not None:
+            return found
+    return None
+
+
+def divide_scalar_factor(node: Operand, barriers: Barriers) -> Expr | None:
+    """Divide a factor of a contraction by the scalar at whose zero it vanishes."""
+    for divisor in _powers_in_denominator(node.args) if isinstance(node, Mul) else ():
+        for contraction in node.args:
+            if isinstance(contraction, TensorExpr):
+                found = _divided(inlined_product(contraction), divisor)
+                if found is not None:
+                    return node / divisor / contraction * found
+    return None
+
+
+def _powers_in_denominator(scalars: Sequence[Expr]) -> list[Expr]:
+    return [own for own in scalars if own.is_Pow and own.exp.is_negative and own.base.free_symbols]
+
+
+def _divided(product: Product, divisor: Expr) -> Operand | None:
+    """Divide one factor of a product, where its quotient is finite."""
+    for k, operand in enumerate(product.operands):
+        if not (is_tensor(operand) and operand.has(divisor.base)):
+            continue
+        found = stable_node(operand * divisor, Use.DIFFERENTIATING)
+        if found is not None and divisor.base not in map(_base, inlined_product(found).scalars):
+            return product.replaced({k}, [(found, product.subscripts[k])]).build()
+    return None
+
+
+def _base(scalar: Expr) -> Expr:
+    return scalar.as_base_exp()[0]
 
 
 def _divisor(scalars: Sequence[Expr]) -> Expr | None:

@@ -212,11 +212,26 @@ DIVIDED_SCALARS = Rule(
     removable.divide_scalar_terms,
     any_of(HalfPower),
 )
+# Of functions of multiples: a product has its scalar factors apart from those that depend on them.
+DIVIDED_FACTOR = Rule(
+    "derivative form",
+    "(exp(t*x) - 1)/t = elementwise(lambda u: u*exprel(t*u), x)",
+    removable.divide_factor,
+    any_of(Pow, *DERIVATIVE_FORMS),
+    wrong="(exp(t*x) - 1)/s = elementwise(lambda u: u*exprel(t*u), x)",
+)
+DIVIDED_CONTRACTION = Rule(
+    DIVIDED_FACTOR.name,
+    "(y @ sin(t*x))/t = y @ elementwise(lambda u: u*sinc(t*u), x)",
+    removable.divide_scalar_factor,
+    any_of(Pow, *DERIVATIVE_FORMS),
+    wrong="(y @ cos(t*x))/t = y @ elementwise(lambda u: u*sinc(t*u), x)",
+)
 DERIVATIVE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: (QUOTIENT, POWERS, FACTORS, BESSEL, FACTORS_OF_MATRIX, LOG_OF_FACTOR),
-    View: (DIVIDED,),
+    View: (DIVIDED, DIVIDED_FACTOR),
     Elementwise: (WEIGHTED, NAME, POWERS),
-    Expr: (WEIGHTED, SCALAR, POWERS, DIVIDED_SCALARS),
+    Expr: (WEIGHTED, SCALAR, POWERS, DIVIDED_SCALARS, DIVIDED_CONTRACTION),
     TensorAdd: (DIFFERENCES, NAME, TERMS),
 }
 # Not in the normal form: the derivative of an extremum is another one where entries are equal.
@@ -261,7 +276,12 @@ SPELLED = Rule(
 )
 # The rules for products that are selected by functions_below alone.
 VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO, SPELLED)
-BY_FUNCTIONS = (*STABLE_PRODUCT, *DERIVATIVE_RULES[Einsum], DIVIDED, *VANISHING_RULES)
+BY_FUNCTIONS = (
+    *STABLE_PRODUCT,
+    *DERIVATIVE_RULES[Einsum],
+    *DERIVATIVE_RULES[View],
+    *VANISHING_RULES,
+)
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Scan: (LOOP_AS_EXTREMUM,),
     Einsum: (VANISHING, VANISHING_SUM, SPELLED),
