@@ -14,12 +14,14 @@ from ..expressions import (
     TensorLike,
     Zeros,
     as_operand,
+    order_of,
     reshape_node,
     scale,
     shape_of,
 )
-from ..operations import solve
+from ..operations import add, solve, tensordot
 from ..rules import simplify, structure
+from ..verification import equal
 from .functions import like, weighted_sum
 from .packing import free_names
 
@@ -43,7 +45,7 @@ def stationary(f: TensorLike, x: Operand) -> Operand:
     ShapeError : f isn't a scalar
     TensorError : f doesn't depend on x, or linearly, or x is no symbol
     UnsupportedError : the gradient isn't linear in x, as of functions with kinks, or x is
-        symmetric. When it is evaluated, ``LinAlgError`` if the Hessian is singular
+        symmetric. When it is evaluated, ``LinAlgError`` if the Hessian is found to be singular
 
     Examples
     ========
@@ -82,12 +84,14 @@ def stationary(f: TensorLike, x: Operand) -> Operand:
         )
     if unknown not in simplify(derivative).free_symbols:
         raise TensorError(f"f is linear in {unknown} or doesn't depend on it; its Hessian is zero")
-    if not _is_affine(derivative, unknown):
+    constant = derivative.subs(unknown, Zeros(*shape_of(unknown)))
+    affine = add(tensordot(hessian, unknown, order_of(unknown)), constant)
+    if not _is_affine(derivative, unknown) and not equal(derivative, affine):
         raise UnsupportedError(
             f"the gradient isn't known to be linear in {unknown}, though its derivative is "
-            "constant: f has kinks or steps; give a Problem where they are constraints"
+            "constant, as that of a function with kinks or steps is; give a Problem where these "
+            "are constraints"
         )
-    constant = derivative.subs(unknown, Zeros(*shape_of(unknown)))
     return simplify(_solved(hessian, scale(S.NegativeOne, constant)))
 
 

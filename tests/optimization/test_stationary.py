@@ -134,6 +134,14 @@ def test_constant_derivatives_of_gradients_that_are_not_linear(more):
             se.stationary(f, w)
 
 
+def test_loops():
+    _, path = se.scan(lambda z, _: (z / 2 + w, z), se.Zeros(p), length=4)
+    found = evaluated(se.stationary(squares(path - y[0]) + squares(w - 1), w))
+    factors = np.array([0, 1, 1.5, 1.75])
+    y_0 = evaluated(y[0])
+    assert_close(found, np.full(2, (factors.sum() * y_0 + 1) / (factors @ factors + 1)), 1e-8)
+
+
 def test_more_models():
     """Trains, cores with a penalty, weights of entries: against a system of all unknowns."""
     R, Z = se.TensorSymbol("R", p, n, q), se.TensorSymbol("Z", q, k)
