@@ -11,6 +11,7 @@ from sympy import symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
+from sympy_einsum.compiler.program import Compilation, Request
 
 W, X, h = se.TensorSymbol("W", n, n), se.TensorSymbol("X", T, n), se.TensorSymbol("h", n)
 LAST, STATES = se.scan(lambda c, x: 2 * (se.tanh(W @ c + x),), h, X)
@@ -591,3 +592,19 @@ def test_positions_that_are_extreme_at_a_step_between_are_checked(position, mess
     if position(0) == 0:
         expected = sum(entries[t * (5 - t)] for t in range(6))
         assert_close(library.back(f(library.into(entries), 6)), expected)
+
+
+def test_orders_of_products_in_a_step_depend_on_the_lengths_of_a_call():
+    k = symbols("k", integer=True, positive=True)
+    C, A, X = se.TensorSymbol("C", n, k), se.TensorSymbol("A", n, k), se.TensorSymbol("X", T, n, k)
+    last, _ = se.scan(lambda c, x: (se.tanh(c @ A.T @ x), None), C, X)
+    compilation = Compilation(Request([C, A, X], last))
+    assert compilation.deciding(compilation.plan().contractions) == [k, n]
+    f = se.lambdify([C, A, X], last)
+    for rows, columns in [(50, 2), (2, 50), (3, 3)]:
+        normal = np.random.default_rng(0).standard_normal
+        own, outside, stack = [normal((*more, rows, columns)) for more in ((), (), (4,))]
+        expected = own
+        for x in stack:
+            expected = np.tanh(expected @ outside.T @ x)
+        assert_close(f(own, outside, stack), expected)

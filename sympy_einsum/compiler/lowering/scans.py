@@ -15,7 +15,9 @@ def lower_scan(builder: Lowering, node: Scan) -> int:
     if group not in builder.loops:
         loop = node.loop
         positions = tuple(are_positions(loop))
-        body = ScanBody(loop, builder.plan_body(loop.outputs), tuple(wanted), positions)
+        plan = builder.plan_body(loop.outputs)
+        builder.contractions.extend(plan.contractions)
+        body = ScanBody(loop, plan, tuple(wanted), positions)
         count = len(loop.invariants)
         inputs = [builder.value(operand) for operand in node.operands]
         inputs[len(inputs) - count :] = [
