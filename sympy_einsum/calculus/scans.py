@@ -25,8 +25,9 @@ from typing import NamedTuple, TypeAlias
 
 from sympy import Basic, Expr, Mul, S
 
+from ..analysis import inlined_product, is_symmetric
 from ..contraction_order import nominal_size
-from ..core import Shape, children, postorder
+from ..core import Shape, children, postorder, same_length
 from ..expressions import (
     LAST,
     VALUES,
@@ -39,19 +40,21 @@ from ..expressions import (
     ScanInput,
     TensorAdd,
     TensorExpr,
+    TensorSymbol,
     View,
     Zeros,
     closed_loop,
     contract,
     depending,
     loop_of,
+    order_of,
     replace_nodes,
     scale,
     shape_of,
     total_of,
 )
 from ..operations import moveaxis
-from ..rules import tidy
+from ..rules import tidy, with_shared_products, with_symmetric_symbols
 
 # The sweeps, which these functions call for the body.
 Pullback: TypeAlias = Callable[
@@ -95,23 +98,30 @@ def pull_back_loop(
             # The adjoint loop is linear.
             found = pull_back_loop(loop, {result: rest}, active, outer, pullback)
             return {k: scale(factor, own) for k, own in found.items()}
+    loop = with_symmetric_symbols(loop)
     variables = _active_parameters(loop, active)
     adjoint = _Adjoint(loop, outer)
+    carried = [carry.symbol for carry in loop.carries]
     roots, seeds = [], []
     ends: dict[int, Operand] = {}
     for k, carry in enumerate(loop.carries):
         if carry.symbol in variables:
             roots.append(carry.new)
-            seeds.append(adjoint.bound("adjoint", k, shape_of(carry.symbol)))
-            ends[k] = cotangents.get((LAST, k), Zeros(*shape_of(seeds[-1])))
+            seeds.append(adjoint.seed(k))
+            end = cotangents.get((LAST, k), Zeros(*shape_of(seeds[-1])))
+            ends[k] = _as_symmetric(carry.symbol, end, len(outer))
     for (kind, place), cotangent in cotangents.items():
         if kind == VALUES:
             steps = moveaxis(cotangent, len(outer), 0)
             value = loop.values[place]
             roots.append(value)
             seeds.append(adjoint.read("value", place, shape_of(value), steps))
-    pulled, _ = tidy(pullback(roots, variables, seeds, outer), None, loop.outputs)
-    pulled = adjoint.with_stored(pulled)
+    pulled = [
+        _as_symmetric(variable, own, len(outer)) if variable in carried else own
+        for variable, own in zip(variables, pullback(roots, variables, seeds, outer), strict=True)
+    ]
+    pulled = with_shared_products(pulled, loop.outputs)
+    pulled = adjoint.with_stored(tidy(pulled, None, loop.outputs)[0])
     return adjoint.cotangents(dict(zip(variables, pulled, strict=True)), ends, active)
 
 
@@ -127,6 +137,41 @@ def _without_scalars(tensor: Operand) -> tuple[Expr, Operand]:
     return Mul(*tensor.scalars), rest
 
 
+def _as_symmetric(symbol: Basic, derivative: Operand, first: int) -> Operand:
+    """Return the symmetric part of a derivative by a carry that is a symmetric matrix, whose axes
+    begin at ``first``: it moves in symmetric directions only, and an antisymmetric part, even of
+    rounding errors, may grow from step to step."""
+    is_matrix = isinstance(symbol, TensorSymbol) and symbol.is_symmetric
+    if not is_matrix or (order_of(derivative) == 2 and is_symmetric(derivative)):
+        return derivative
+    congruence = _symmetric_congruence(derivative)
+    return _symmetric_part(derivative, first) if congruence is None else congruence
+
+
+def _symmetric_part(tensor: Operand, first: int) -> Operand:
+    """Return half the sum of a tensor and the tensor with two of its axes exchanged."""
+    axes = [*range(order_of(tensor))]
+    axes[first], axes[first + 1] = first + 1, first
+    lengths = dict(enumerate(shape_of(tensor)))
+    transposed = contract((tensor,), (range(len(axes)),), axes, lengths)
+    return scale(S.Half, total_of([tensor, transposed]))
+
+
+def _symmetric_congruence(matrix: Operand) -> Operand | None:
+    """Return the symmetric part of a product A.T @ M @ A, with that of the sum M in it."""
+    if not isinstance(matrix, (View, Einsum)) or order_of(matrix) != 2:
+        return None
+    product = inlined_product(matrix)
+    for place, operand in enumerate(product.operands):
+        if isinstance(operand, TensorAdd) and operand.order == 2 and same_length(*operand.shape):
+            labels = product.subscripts[place]
+            known = BoundTensor("symmetric", place, 0, operand.shape, ("symmetric",))
+            if is_symmetric(product.replaced([place], [(known, labels)]).build()):
+                part = _symmetric_part(operand, 0)
+                return product.replaced([place], [(part, labels)]).build()
+    return None
+
+
 class _Adjoint:
     """Builds the adjoint loop: holds the symbols of its step and their values."""
 
@@ -138,6 +183,12 @@ class _Adjoint:
     def bound(self, kind: str, place: int, shape: Shape) -> BoundTensor:
         """Return a symbol of the step for a cotangent."""
         return BoundTensor(kind, place, self.loop.level, (*self.outer, *shape))
+
+    def seed(self, place: int) -> BoundTensor:
+        """Return the symbol for the cotangent of a carry, symmetric if that is."""
+        symbol = self.loop.carries[place].symbol
+        own = self.bound("adjoint", place, symbol.shape)
+        return own.assuming("symmetric") if symbol.is_symmetric and not self.outer else own
 
     def read(self, kind: str, place: int, shape: Shape, stacked: Operand) -> BoundTensor:
         """Return the symbol of an input of the step that is a cotangent."""
@@ -152,7 +203,7 @@ class _Adjoint:
         varying = loop.parameters[: len(loop.carries) + len(loop.inputs)]
         steps: set[Basic] = {*varying, loop.index}
         after = {
-            carry.new: BoundTensor("after", k, level, shape_of(carry.new))
+            carry.new: _symbol_of(carry.new, "after", k, level)
             for k, carry in enumerate(loop.carries)
             if _is_costly(carry.new) and not loop.recomputes
         }
@@ -167,7 +218,7 @@ class _Adjoint:
             is_read = _is_costly(node) and not loop.recomputes and self._keeps_its_shape(node)
             if node not in backward and is_read:
                 if node not in stored:
-                    stored[node] = BoundTensor("stored", len(stored), level, shape_of(node))
+                    stored[node] = _symbol_of(node, "stored", len(stored), level)
                 return ()
             return children(node)
 
@@ -185,7 +236,7 @@ class _Adjoint:
             result_of = dict(zip(names, results, strict=True))
             cotangents = {*self.inputs, *self._adjoints()}
             instead = {
-                node: BoundTensor("stored", len(stored) + k, level, shape_of(node))
+                node: _symbol_of(node, "stored", len(stored) + k, level)
                 for k, node in enumerate(_read_instead(pulled, result_of, read, cotangents))
             }
             pulled = replace_nodes(pulled, instead)
@@ -206,10 +257,7 @@ class _Adjoint:
         return not any(length.has(self.loop.index) for length in shape_of(node))
 
     def _adjoints(self) -> list[BoundTensor]:
-        return [
-            self.bound("adjoint", k, shape_of(carry.symbol))
-            for k, carry in enumerate(self.loop.carries)
-        ]
+        return [self.seed(k) for k in range(len(self.loop.carries))]
 
     def cotangents(
         self, pulled: Mapping[Basic, Operand], ends: Mapping[int, Operand], active: Collection[int]
@@ -265,6 +313,12 @@ class _Adjoint:
                     parts.append(back.result(LAST, places[number]))
                 found[number] = total_of([Zeros(*self.outer, *shape_of(symbol)), *parts])
         return found
+
+
+def _symbol_of(node: Operand, kind: str, number: int, level: int) -> BoundTensor:
+    """Return the symbol of the adjoint step for a stored value of the forward loop."""
+    known = ("symmetric",) if is_symmetric(node) else ()
+    return BoundTensor(kind, number, level, shape_of(node), known)
 
 
 def _read_instead(
@@ -391,7 +445,8 @@ def push_forward_loop(
             symbol = symbols[carry.symbol]
             start = given.get(carry.symbol, Zeros(*shape_of(symbol)))
             places[k] = len(carries)
-            carries.append(Carry(symbol, start, outputs[k]))
+            start, new = [_as_symmetric(carry.symbol, own, 0) for own in (start, outputs[k])]
+            carries.append(Carry(symbol, start, new))
     inputs = [*loop.inputs]
     inputs += [
         ScanInput(symbols[i.symbol], given[i.symbol]) for i in loop.inputs if i.symbol in given

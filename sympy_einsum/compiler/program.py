@@ -34,7 +34,16 @@ from ..expressions import (
     shape_of,
     substitute_all,
 )
-from ..rules import Blocks, Compressed, in_meaning, reroll, stabilise, structure, tidy
+from ..rules import (
+    Blocks,
+    Compressed,
+    in_meaning,
+    reroll,
+    share_symmetric_carries,
+    stabilise,
+    structure,
+    tidy,
+)
 from .assembled_matrices import Assembly, assembly_of
 from .backends import BACKENDS, Backend, GivenFunctions
 from .emit.index_bounds import position_bounds
@@ -49,6 +58,7 @@ from .low_rank_blocks import LowRankSum, low_rank_sum
 from .passes.in_place import overwritten
 from .passes.instruction_order import reductions_first
 from .passes.row_blocks import in_row_blocks
+from .passes.symmetric_carries import keep_symmetric
 from .planning import Prepared, plan_prepared, prepare
 from .semirings.algebras import semiring_of
 from .semirings.backends import backend_in_semiring, positions_in
@@ -288,6 +298,8 @@ class Compilation:
         size = _size(lengths)
         plan = plan_prepared(self._prepared, size, request.optimize, request.cse, backend.by_rows)
         first = plan
+        if request.semiring is None:
+            plan = keep_symmetric(plan)
         for backend_pass in backend.passes:
             plan = in_bodies(backend_pass)(plan)
         return proven(in_bodies(reductions_first)(plan), self.shapes)._replace(
@@ -428,7 +440,7 @@ def _in_best_forms(exprs: Sequence[Expr]) -> list[Expr]:
     is_new = any(new is not old for new, old in zip(tidied, exprs, strict=True))
     is_better = is_new and cost(tidied) <= cost(exprs)
     best, _ = stabilise(tidied if is_better else exprs, numeric=True)
-    return best
+    return [*share_symmetric_carries(best)]
 
 
 def _for_lengths(missing: Iterable[Expr]) -> str:

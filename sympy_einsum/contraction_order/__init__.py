@@ -12,7 +12,7 @@ from .costs import (
     path_cost as path_cost,
 )
 from .factors import Factor as Factor, KnownProducts as KnownProducts
-from .orders import best_order as best_order
+from .orders import best_order as best_order, replace_product as replace_product
 from .parts import (
     RepeatedProduct as RepeatedProduct,
     SymmetricProduct as SymmetricProduct,

@@ -115,13 +115,14 @@ def _equal_carries(parts: Sequence[_Parts], level: int) -> list[Carry]:
     automaton that can't be told apart."""
     own = [(part, carry) for part in parts for carry in part.loop.carries]
     classes: list[int] = [0] * len(own)
-    keys: list[Any] = [carry.init for _, carry in own]
+    keys: list[Any] = [(carry.init, carry.symbol.assumptions) for _, carry in own]
     count = 0
     while True:
         known: dict[Hashable, int] = {}
         classes = [known.setdefault((c, k), len(known)) for c, k in zip(classes, keys, strict=True)]
         for (part, carry), number in zip(own, classes, strict=True):
-            part.names[carry.symbol] = BoundTensor("carry", number, level, shape_of(carry.symbol))
+            old = carry.symbol
+            part.names[old] = BoundTensor("carry", number, level, shape_of(old), old.assumptions)
         keys = []
         for part in parts:
             keys += substitute_all([carry.new for carry in part.loop.carries], part.names)

@@ -63,6 +63,11 @@ class BoundTensor(TensorSymbol):
         kind, number, level = self.name.split()
         return kind, int(number), int(level)
 
+    def assuming(self, *assumptions: str) -> BoundTensor:
+        """Return the symbol with more assumptions."""
+        known = sorted({*self.assumptions, *assumptions})
+        return BoundTensor(*self.binding, self.shape, known)
+
 
 class StepIndex(Dummy):
     """The number of a step, from 0 on, a symbol that a scan binds.
@@ -385,7 +390,7 @@ def closed_loop(
         kind, place = (
             ("carry", number) if number < len(carries) else ("input", number - len(carries))
         )
-        names[symbol] = BoundTensor(kind, place, level, symbol.shape)
+        names[symbol] = BoundTensor(kind, place, level, symbol.shape, symbol.assumptions)
     outputs = substitute_all(outputs, names)
     outputs, read = _entries_as_inputs(outputs, {*names.values()}, names[index], length, level)
     inputs = [*[own._replace(symbol=names[own.symbol]) for own in inputs], *read]

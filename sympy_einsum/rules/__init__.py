@@ -18,6 +18,10 @@ from .expansion import (
     symbols_outside as symbols_outside,
 )
 from .loop_hoisting import hoist_inputs as hoist_inputs, sum_stored_values as sum_stored_values
+from .loop_symmetry import (
+    share_symmetric_carries as share_symmetric_carries,
+    with_symmetric_symbols as with_symmetric_symbols,
+)
 from .low_rank import by_low_rank as by_low_rank
 from .matrices import cofactors_as_inverse as cofactors_as_inverse
 from .normal_form import (
@@ -31,5 +35,6 @@ from .rerolling import reroll as reroll
 from .rewriting import Step as Step
 from .scalar_contractions import distribute_scalar_contractions as distribute_scalar_contractions
 from .semiring_meaning import MEANING as MEANING, Natural as Natural, in_meaning as in_meaning
+from .shared_products import with_shared_products as with_shared_products
 from .slice_pushdown import push_slices_down as push_slices_down
 from .sparse_terms import SparseTerm as SparseTerm, sparse_terms as sparse_terms

@@ -113,6 +113,20 @@ HALVES = Rule(
     any_of(PAIRS),
     wrong="x @ A @ A @ x = (A @ x) @ (A @ x)",
 )
+ORDER_SYMMETRIC = Rule(
+    "symmetric",
+    "x @ S @ y - y @ S @ x = 0",
+    symmetry.order_symmetric,
+    any_of(SYMMETRIC),
+    wrong="x @ A @ y - y @ A @ x = 0",
+)
+TRANSPOSE_SYMMETRIC = Rule(
+    "symmetric",
+    "exp(S).T = exp(S)",
+    symmetry.transpose_symmetric,
+    any_of(SYMMETRIC),
+    wrong="(S @ exp(S)).T = S @ exp(S)",
+)
 
 ADJUGATE = Rule(
     "adjugate", "adj(A) / det(A) = inv(A)", inverses.adj_over_det, any_of(Adj, AdjStack)
@@ -198,13 +212,7 @@ PRODUCT = (
         any_of(SQUARE),
         wrong="(A**2).sum(axis=1) = (A @ A).diagonal()",
     ),
-    Rule(
-        "symmetric",
-        "x @ S @ y - y @ S @ x = 0",
-        symmetry.order_symmetric,
-        any_of(SYMMETRIC),
-        wrong="x @ A @ y - y @ A @ x = 0",
-    ),
+    ORDER_SYMMETRIC,
     Rule(
         "exponentials of multiples",
         "expm(s*A) @ expm(t*A) @ x = expm((s + t)*A) @ x",
@@ -279,13 +287,7 @@ VIEW = (
         distribution.move_sign_into_difference,
         any_of(TensorAdd),
     ),
-    Rule(
-        "symmetric",
-        "exp(S).T = exp(S)",
-        symmetry.transpose_symmetric,
-        any_of(SYMMETRIC),
-        wrong="(S @ exp(S)).T = S @ exp(S)",
-    ),
+    TRANSPOSE_SYMMETRIC,
     Rule(
         "transposed",
         "(A.T - B).T = A - B.T",
@@ -605,5 +607,6 @@ def _rule_set(name: str, *tables: Mapping[type, tuple[Rule, ...]]) -> RuleSet:
 
 NORMAL = _rule_set("normal", NORMAL_RULES)
 EXPANDED = _rule_set("expanded", EXPANDED_RULES)
+SYMMETRIES = _rule_set("symmetries", {Einsum: (ORDER_SYMMETRIC,), View: (TRANSPOSE_SYMMETRIC,)})
 STABLE = _rule_set("stable", STABLE_RULES, DERIVATIVE_RULES)
 STABLE_NUMERIC = _rule_set("numeric", STABLE_RULES, DERIVATIVE_RULES, NUMERIC_RULES)
