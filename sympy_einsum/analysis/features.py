@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from sympy import Basic, Expr, S
+from sympy import Basic, Expr, Mul, S
 
 from ..core import cached, postorder, tuning
 from ..expressions import (
@@ -119,7 +119,8 @@ def functions_below(product: Einsum) -> frozenset[Feature]:
     for node in postorder([product], unknown) if "functions" not in product.memory else ():
         entrywise = [o for o in node.operands if isinstance(o, (Elementwise, TensorAdd))]
         inside = [o.memory["functions"] for o in node.operands if isinstance(o, Einsum)]
-        own = {type(o) for o in node.operands if isinstance(o, _IN_PRODUCTS)}
+        factors = [own for o in node.operands for own in Mul.make_args(o)]
+        own = {type(factor) for factor in factors if isinstance(factor, _IN_PRODUCTS)}
         node.memory["functions"] = _functions_near(entrywise).union(own, *inside)
     return product.memory["functions"]
 

@@ -1,16 +1,28 @@
-"""Quotients of sums whose terms have removable singularities, as derivatives of functions of a norm
-have at 0."""
+"""Quotients with removable singularities, as derivatives of functions of a norm have at 0."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from sympy import Add, Expr, Mul
+from sympy import Add, Eq, Expr, Mul, Piecewise, S
 
-from ...analysis import Barriers, Product, inlined_product
-from ...core import Use, tuning
-from ...expressions import Operand, TensorAdd, TensorExpr, View, is_tensor, tensor_sum
+from ...analysis import Barriers, Product, inlined_product, is_positive
+from ...core import Indices, Use, tuning
+from ...expressions import (
+    Einsum,
+    Elementwise,
+    Operand,
+    Slot,
+    TensorAdd,
+    TensorExpr,
+    View,
+    apply_body,
+    is_tensor,
+    scale,
+    tensor_sum,
+)
 from .functions import stable_scalar
 from .matching import has_functions
 from .nodes import stable_node
@@ -119,3 +131,104 @@ def _scalar_quotient(scalar: Expr, divisor: Expr, depth: int) -> Expr | None:
     left = () if found is None else Mul.make_args(found)
     is_left = any(own.is_Pow and own.base == divisor.base and own.exp.is_negative for own in left)
     return None if is_left else found
+
+
+class _Divisor(NamedTuple):
+    """A negative power of a sum of products, the factor of a product that contains it, and the
+    labels of that factor."""
+
+    power: Expr
+    total: Einsum
+    place: int
+    labels: Indices
+
+
+def zero_with_norm(node: TensorExpr, barriers: Barriers) -> Operand | None:
+    """Write 0 for negative powers of norms that are 0, in products with more factors of the vector:
+    x_i x_j/norm(x)."""
+    product = inlined_product(node)
+    count = len(product.scalars)
+    divisors = [*_divisors(product)]
+    degree = sum([-2 * own.power.exp for own in divisors])
+    for divisor in divisors:
+        if not degree < _zeros(product, divisor):
+            continue
+        is_zero = Eq(divisor.power.base, 0)
+        if divisor.place < count:
+            scalars = [*product.scalars]
+            scalars[divisor.place] = Piecewise((0, is_zero), (scalars[divisor.place], True))
+            return replace(product, scalars=tuple(scalars)).build()
+        place = divisor.place - count
+        factor = product.operands[place]
+        assert isinstance(factor, Elementwise)
+        found = apply_body(Piecewise((0, is_zero), (factor.body, True)), factor.operands)
+        return product.replaced({place}, [(found, divisor.labels)]).build()
+    return None
+
+
+def _divisors(product: Product) -> Iterator[_Divisor]:
+    """Yield the negative powers of sums of products."""
+    for place, scalar in enumerate(product.scalars):
+        for power in Mul.make_args(scalar):
+            if power.is_Pow and isinstance(power.base, Einsum) and power.exp.is_negative:
+                yield _Divisor(power, power.base, place, ())
+    for place, operand in enumerate(product.operands, len(product.scalars)):
+        labels = product.subscripts[place - len(product.scalars)]
+        for power in Mul.make_args(operand.body) if isinstance(operand, Elementwise) else ():
+            if power.is_Pow and isinstance(power.base, Slot) and power.exp.is_negative:
+                own = operand.operands[power.base.place]
+                if isinstance(own, Einsum) and own.order == len(labels):
+                    yield _Divisor(power, own, place, labels)
+
+
+def _zeros(product: Product, divisor: _Divisor) -> int:
+    """Return how many factors of a product are 0 with a divisor that is an odd power of a norm."""
+    square = divisor.total
+    # The square of a norm is v @ v, or (v**2).sum().
+    factors = [_as_power(operand) for operand in square.operands]
+    ((vector, _), *_), (term, *others) = factors, square.subscripts
+    is_square = factors in ([(vector, 1), (vector, 1)], [(vector, 2)])
+    is_norm = is_square and all(other == term for other in others) and len({*term}) == len(term)
+    if not (is_norm and divisor.power.exp.is_Rational and divisor.power.exp.q == 2):
+        return 0
+    own = dict(zip(square.output, divisor.labels, strict=True))
+    vectors = [(zero, [own.get(i) for i in axes]) for zero, axes in _vanishing(vector, term)]
+    return sum(
+        _degree(operand, labels, vectors)
+        for operand, labels in zip(product.operands, product.subscripts, strict=True)
+    )
+
+
+def _vanishing(vector: Operand, term: Indices) -> Iterator[tuple[Operand, Indices]]:
+    """Yield tensors whose entries are 0 where those of a vector are, with the labels of their
+    axes."""
+    yield vector, term
+    if isinstance(vector, TensorAdd):
+        yield tensor_sum([scale(S.NegativeOne, own) for own in vector.operands]), term
+    if isinstance(vector, Einsum) and len({*vector.output}) == len(vector.output):
+        names = dict(zip(vector.output, term, strict=True))
+        for k, (operand, axes) in enumerate(zip(vector.operands, vector.subscripts, strict=True)):
+            others = [own for j, own in enumerate(vector.operands) if j != k]
+            if sorted(axes) == sorted(vector.output) and all(map(is_positive, others)):
+                yield from _vanishing(operand, tuple([names[i] for i in axes]))
+
+
+def _degree(
+    operand: Operand, labels: Indices, vectors: Sequence[tuple[Operand, Sequence[int | None]]]
+) -> int:
+    """Return how often an operand contains one of some vectors as a factor, entry by entry."""
+    base, count = _as_power(operand)
+    for vector, own in vectors:
+        pairs = zip(own, labels, strict=False)
+        if base == vector and all(i is None or i == j for i, j in pairs):
+            return count
+    return 0
+
+
+def _as_power(operand: Operand) -> tuple[Operand, int]:
+    """Return the base of a natural power, entry by entry, and its exponent."""
+    if isinstance(operand, Elementwise) and len(operand.operands) == 1:
+        base, exponent = operand.body.as_base_exp()
+        if isinstance(base, Slot) and exponent.is_Integer and exponent > 0:
+            return operand.operands[0], int(exponent)
+    return operand, 1

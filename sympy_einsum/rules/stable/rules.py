@@ -266,6 +266,13 @@ VANISHING_SUM = Rule(
     pairs.vanishing_beside_sum,
     any_of(log),
 )
+ZERO_WITH_NORM = Rule(
+    "zero with a norm",
+    "exp(-norm(x))/norm(x)*outer(x, x) = "
+    "Piecewise((0, Eq((x**2).sum(), 0)), (exp(-norm(x))/norm(x), True))*outer(x, x)",
+    removable.zero_with_norm,
+    any_of(Pow, HalfPower),
+)
 SPELLED = Rule(
     "spelled cross product",
     "cross(x[:3], y[:3]) = stack([x[1]*y[2] - x[2]*y[1], x[2]*y[0] - x[0]*y[2], "
@@ -275,7 +282,7 @@ SPELLED = Rule(
     wrong="cross(x[:3], y[:3]) = stack([x[1]*y[2], x[2]*y[0], x[0]*y[1]])",
 )
 # The rules for products that are selected by functions_below alone.
-VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO, SPELLED)
+VANISHING_RULES = (VANISHING, VANISHING_SUM, POWER_BESIDE_ZERO, ZERO_WITH_NORM, SPELLED)
 BY_FUNCTIONS = (
     *STABLE_PRODUCT,
     *DERIVATIVE_RULES[Einsum],
@@ -284,8 +291,8 @@ BY_FUNCTIONS = (
 )
 NUMERIC_RULES: dict[type, tuple[Rule, ...]] = {
     Scan: (LOOP_AS_EXTREMUM,),
-    Einsum: (VANISHING, VANISHING_SUM, SPELLED),
-    View: (POWER_BESIDE_ZERO,),
+    Einsum: (VANISHING, VANISHING_SUM, ZERO_WITH_NORM, SPELLED),
+    View: (POWER_BESIDE_ZERO, ZERO_WITH_NORM),
     TensorAdd: (
         NUMERIC_NAME,
         Rule(
