@@ -181,8 +181,7 @@ def minimize_by_hessian(
     is_kept = False
     # The error after a step by a new Hessian, relative to the square of that before.
     rate = np.inf
-    # The length of the last step.
-    length = 0.0
+    before = here
     for _ in range(tuning.MAX_SOLVER_ITERATIONS):
         goal = min(tolerance, polishing_goal(here.value, tolerance))
         if here.error <= goal:
@@ -196,10 +195,8 @@ def minimize_by_hessian(
             step = hessian.step(here, bounds)
             if step is None:
                 break
-        # A step that fails is no longer than entries are large, where a model may hold.
-        reach = max(1 + np.abs(here.vector).max(), tuning.LONGER_STEP * length)
         most = tuning.MAX_STEP_CUTS if is_new else 1
-        there, cuts = _moved_down(instance, here, step, most, reach)
+        there, cuts = _moved_down(instance, before, here, step, most)
         if there is None or there is here:
             if is_new and there is here:
                 return Outcome(here.vector, True, "the objective doesn't change any more")
@@ -212,8 +209,7 @@ def minimize_by_hessian(
         is_nearly_last = rate * there.error**2 <= goal
         is_good = not cuts and there.error <= tuning.KEPT_HESSIAN * here.error
         is_kept = is_good and not is_nearly_last and hessian.corrected(here, there)
-        length = float(np.abs(there.vector - here.vector).max())
-        here = there
+        before, here = here, there
         record(here.vector)
     else:
         return Outcome(here.vector, False, "too many iterations")
@@ -236,12 +232,11 @@ def _point(instance: Instance, vector: np.ndarray) -> _Point:
 
 
 def _moved_down(
-    instance: Instance, here: _Point, step: np.ndarray, most: int, reach: float
+    instance: Instance, before: _Point, here: _Point, step: np.ndarray, most: int
 ) -> tuple[_Point | None, int]:
-    """Return the end of a step, and how often it was shortened so that the objective falls, first
-    to a length of ``reach``; the point itself where that changes by rounding errors only, None
-    after too many trials. An end where the objective is far steeper is nothing that the model
-    could tell."""
+    """Return the end of a step, and how often it was shortened so that the objective falls; the
+    point itself where that changes by rounding errors only, None after too many trials. An end
+    where the objective is far steeper is nothing that the model could tell."""
     for cuts in range(most):
         fall = here.gradient @ step
         there = _point(instance, _moved(instance.bounds, here.vector, step))
@@ -254,6 +249,9 @@ def _moved_down(
         if -fall <= tuning.FLAT_STEP * abs(here.value):
             return (there if there.error < here.error else here), cuts
         factor = _shorter(here.value, fall, there.value, slope)
+        # A model may hold as far as entries are large, and beyond where the last step was long.
+        length = tuning.LONGER_STEP * np.abs(here.vector - before.vector).max()
+        reach = max(1 + np.abs(here.vector).max(), length)
         step = step * min(factor, reach / np.abs(step).max())
     return None, most
 
