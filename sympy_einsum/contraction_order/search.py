@@ -181,15 +181,40 @@ def contiguous_path(
     return it and its cost with the reading of the operands.
 
     A path that goes through the product from one end is preferred: longer products may begin with
-    the same operands; from the other end where fewer entries are moved then.
+    the same operands; from the other end where fewer entries are moved then. The trace of a product
+    of four matrices is that of two products, which other traces may have too.
     """
     path = contraction_path(terms, output, sizes, optimize)
     cost = path_cost(terms, output, sizes, path)
     if optimize == "auto" and len(terms) > 3:
+        pairs = None if output else _pairs_path(terms)
         swept = [_sweep_path(terms, output, backwards) for backwards in (False, True)]
-        cheap = [own for own in swept if path_cost(terms, output, sizes, own) <= cost]
+        candidates = swept if pairs is None else [pairs]
+        cheap = [own for own in candidates if path_cost(terms, output, sizes, own) <= cost]
         path = min(cheap or [path], key=lambda own: transposed_entries(terms, output, sizes, own))
     return path, cost + reading_cost(terms, sizes)
+
+
+def _pairs_path(terms: Terms) -> Path | None:
+    """Return the order that multiplies the matrices of a trace of four in pairs, None for other
+    products; matrices with the same indices are one."""
+    path: Path = []
+    number: dict[frozenset[int], int] = {}
+    for k, own in enumerate(map(frozenset, terms)):
+        if own in number:
+            path.append((number[own], k))
+        number[own] = len(terms) + len(path) - 1 if own in number else k
+    uses = Counter(i for own in number for i in own)
+    is_cycle = len(number) == len(uses) == 4 and {*map(len, number), *uses.values()} == {2}
+    if not is_cycle:
+        return None
+    first, *others = number
+    second = next(own for own in others if own & first)
+    halves = [(first, second), [own for own in others if own is not second]]
+    for half in halves:
+        path.append(tuple(sorted([number[own] for own in half])))
+    count = len(terms) + len(path)
+    return [*path, (count - 2, count - 1)]
 
 
 def _sweep_path(terms: Terms, output: Indices, backwards: bool) -> Path:

@@ -87,3 +87,19 @@ def test_networks_are_contracted_from_the_end_without_transposes(turned):
     numbers = [[number[i] for i in own] for own in labels]
     parts = [x for part in zip(data, numbers, strict=True) for x in part]
     assert_close(function(*data), np.einsum(*parts, []))
+
+
+def test_traces_of_four_matrices_share_products_of_two():
+    """The Hessian by parameters of a covariance took five products of matrices."""
+    n = symbols("n", integer=True, positive=True)
+    S, E, B, D = se.tensors("S E B D", n, n)
+    subscripts = ["ab,bc,cd,da->"] * 3 + ["ab,bc,ca->"]
+    operands = [(S, B, S, D * E), (S, D * E, S, D * E), (S, B, S, B), (S, S, D * E)]
+    exprs = [se.einsum(text, *own) for text, own in zip(subscripts, operands, strict=True)]
+    f = se.lambdify([S, E, B, D], exprs)
+    s, e, b, d = data = np.random.default_rng(0).normal(size=(4, 5, 5))
+    values = [(s, b, s, d * e), (s, d * e, s, d * e), (s, b, s, b), (s, s, d * e)]
+    for found, text, own in zip(f(*data), subscripts, values, strict=True):
+        np.testing.assert_allclose(found, np.einsum(text, *own), rtol=1e-12)
+    lines = [line for line in f.source.splitlines() if line.endswith("# (n, n)")]
+    assert sum(".dot(" in line for line in lines) == 2
