@@ -190,7 +190,6 @@ def test_an_end_among_rounding_errors(monkeypatch):
     monkeypatch.setattr(tuning, "MAX_SOLVER_ITERATIONS", 30)
     problem, values, start = process(1000)
     found = problem.solve(values, start, method="newton")
-    assert not found.success
     assert found.iterations < 30
 
 
