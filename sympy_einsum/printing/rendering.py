@@ -39,10 +39,11 @@ PRECEDENCES = {
 
 
 class PrintedAtom(Dummy):
-    """Stand for rendered output inside SymPy expressions."""
+    """Stand for rendered output inside SymPy expressions, in norms for a tensor of some order."""
 
     shown: Any
     level: int
+    order: int
 
     @property
     def precedence(self) -> int:
@@ -68,9 +69,9 @@ def _indicator_of(x: Expr, *at_0: Expr) -> Expr:
     return step(x, *at_0) if at_0 else as_number(x > 0)
 
 
-def _printed_atom(shown: object, level: int) -> PrintedAtom:
+def _printed_atom(shown: object, level: int, order: int = 0) -> PrintedAtom:
     atom = PrintedAtom("s", real=True)
-    atom.shown, atom.level = shown, level
+    atom.shown, atom.level, atom.order = shown, level, order
     return atom
 
 
@@ -180,7 +181,7 @@ class Renderer(Generic[Shown]):
 
     def _atom(self, part: Form) -> PrintedAtom:
         """Wrap a rendered part as a SymPy scalar."""
-        return _printed_atom(self.ready(self.render(part), part.level), part.level)
+        return _printed_atom(self.ready(self.render(part), part.level), part.level, part.axes)
 
     def _indicator(self, number: Expr) -> Expr:
         """Write [x > 0], which is 1 where the condition holds, else 0."""

@@ -174,3 +174,10 @@ def test_long_norms_in_stock_formulas_define_their_names():
     names = set(re.findall(r"h_(?:\d|{\d+})", shown))
     assert names
     assert all(f"{name} & = " in shown for name in names)
+
+
+def test_norms_in_cases_beside_tensors():
+    shown = sympy.latex(sympy.Piecewise((0, t > 1), (1 / se.norm(x), True)) * se.outer(x, x))
+    assert r"\left\lVert x \right\rVert_{2}^{\odot -1} & \text{otherwise}" in shown
+    shown = sympy.latex(sympy.Piecewise((0, t > 1), (1 / se.norm(A), True)) * A)
+    assert r"\right\rVert_{F}" in shown
