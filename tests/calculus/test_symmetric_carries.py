@@ -88,6 +88,7 @@ def symmetric_part(argument, derivative):
     return (derivative + derivative.T) / 2 if argument in (S, R) else derivative
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_loops_agree_with_jax(seed):
     jax = jax64()

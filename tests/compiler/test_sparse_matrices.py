@@ -140,6 +140,7 @@ def test_random_sums(start):
     assert count >= 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "cupy"])
 def test_random_sums_in_other_libraries(backend):
     LIBRARIES[backend]()
