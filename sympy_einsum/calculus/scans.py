@@ -53,7 +53,7 @@ from ..expressions import (
     shape_of,
     total_of,
 )
-from ..operations import moveaxis
+from ..operations import moveaxis, swapaxes
 from ..rules import tidy, with_shared_products, with_symmetric_symbols
 
 # The sweeps, which these functions call for the body.
@@ -150,11 +150,7 @@ def _as_symmetric(symbol: Basic, derivative: Operand, first: int) -> Operand:
 
 def _symmetric_part(tensor: Operand, first: int) -> Operand:
     """Return half the sum of a tensor and the tensor with two of its axes exchanged."""
-    axes = [*range(order_of(tensor))]
-    axes[first], axes[first + 1] = first + 1, first
-    lengths = dict(enumerate(shape_of(tensor)))
-    transposed = contract((tensor,), (range(len(axes)),), axes, lengths)
-    return scale(S.Half, total_of([tensor, transposed]))
+    return scale(S.Half, total_of([tensor, swapaxes(tensor, first, first + 1)]))
 
 
 def _symmetric_congruence(matrix: Operand) -> Operand | None:

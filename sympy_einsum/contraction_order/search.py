@@ -188,9 +188,11 @@ def contiguous_path(
     cost = path_cost(terms, output, sizes, path)
     if optimize == "auto" and len(terms) > 3:
         pairs = None if output else _pairs_path(terms)
-        swept = [_sweep_path(terms, output, backwards) for backwards in (False, True)]
-        candidates = swept if pairs is None else [pairs]
-        cheap = [own for own in candidates if path_cost(terms, output, sizes, own) <= cost]
+        if pairs is None:
+            preferred = [_sweep_path(terms, output, backwards) for backwards in (False, True)]
+        else:
+            preferred = [pairs]
+        cheap = [own for own in preferred if path_cost(terms, output, sizes, own) <= cost]
         path = min(cheap or [path], key=lambda own: transposed_entries(terms, output, sizes, own))
     return path, cost + reading_cost(terms, sizes)
 
@@ -198,12 +200,7 @@ def contiguous_path(
 def _pairs_path(terms: Terms) -> Path | None:
     """Return the order that multiplies the matrices of a trace of four in pairs, None for other
     products; matrices with the same indices are one."""
-    path: Path = []
-    number: dict[frozenset[int], int] = {}
-    for k, own in enumerate(map(frozenset, terms)):
-        if own in number:
-            path.append((number[own], k))
-        number[own] = len(terms) + len(path) - 1 if own in number else k
+    path, number = _joined(terms)
     uses = Counter(i for own in number for i in own)
     is_cycle = len(number) == len(uses) == 4 and {*map(len, number), *uses.values()} == {2}
     if not is_cycle:
@@ -221,12 +218,7 @@ def _sweep_path(terms: Terms, output: Indices, backwards: bool) -> Path:
     """Return the order that begins with an operand that has an index of the result, if there is one
     that no other has, and goes on with what makes the smallest product; backwards, where there
     are several, with the last one."""
-    path: Path = []
-    number: dict[frozenset[int], int] = {}
-    for k, own in enumerate(map(frozenset, terms)):
-        if own in number:
-            path.append((number[own], k))
-        number[own] = len(terms) + len(path) - 1 if own in number else k
+    path, number = _joined(terms)
     entries = [*number.items()]
     left = {k: own for own, k in (entries[::-1] if backwards else entries)}
     uses = Counter(i for own in left.values() for i in own)
@@ -242,6 +234,18 @@ def _sweep_path(terms: Terms, output: Indices, backwards: bool) -> Path:
         have, last = frozenset(kept[chosen]), len(terms) + len(path) - 1
         del left[chosen]
     return path
+
+
+def _joined(terms: Terms) -> tuple[Path, dict[IndexSet, int]]:
+    """Return the steps that multiply operands with the same indices, and the number of what has
+    each set of indices then."""
+    path: Path = []
+    number: dict[IndexSet, int] = {}
+    for k, own in enumerate(map(frozenset, terms)):
+        if own in number:
+            path.append((number[own], k))
+        number[own] = len(terms) + len(path) - 1 if own in number else k
+    return path, number
 
 
 def path_determining_symbols(

@@ -20,10 +20,8 @@ def first_failure(expr: Operand, arrays: Arrays) -> str:
     arguments = [*arrays]
     values: dict[Operand, np.ndarray] = {}
     for node in postorder([expr]):
-        is_inner = node != expr
-        if is_inner and not isinstance(node, TensorExpr):
-            continue
-        if is_inner and len(values) > tuning.MAX_DIAGNOSED_NODES:
+        is_asked = isinstance(node, TensorExpr) and len(values) <= tuning.MAX_DIAGNOSED_NODES
+        if not is_asked and node != expr:
             continue
         try:
             with np.errstate(all="ignore"):

@@ -3,7 +3,7 @@ before the loop, and sums of stored values after it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sympy import Basic
 
@@ -39,6 +39,13 @@ def hoist_inputs(exprs: Sequence[Operand]) -> list[Operand]:
     >>> print(hoist_inputs([last])[0])
     scan(lambda c, x: (sin(c + x), None), Zeros(3), X @ W.T)[0]
     """
+    return rewrite_loops(exprs, _hoisted)
+
+
+def rewrite_loops(
+    exprs: Sequence[Operand], rewritten: Callable[[Recurrence], Recurrence]
+) -> list[Operand]:
+    """Replace each loop, from the innermost operands on."""
     known: dict[object, Recurrence] = {}
 
     def visit(node: Operand, operands: tuple[Operand, ...]) -> Operand:
@@ -46,7 +53,7 @@ def hoist_inputs(exprs: Sequence[Operand]) -> list[Operand]:
         if not isinstance(built, Scan):
             return built
         if built.group not in known:
-            known[built.group] = _hoisted(built.loop)
+            known[built.group] = rewritten(built.loop)
         return known[built.group].result(built.kind, built.place)
 
     return transform(exprs, visit)

@@ -7,15 +7,9 @@ from collections.abc import Mapping, Sequence
 from sympy import Basic
 
 from ..analysis import is_symmetric
-from ..core import postorder, transform
-from ..expressions import (
-    VALUES,
-    Operand,
-    Recurrence,
-    Scan,
-    rebuild,
-    substitute_all,
-)
+from ..core import postorder
+from ..expressions import VALUES, Operand, Recurrence, Scan, substitute_all
+from .loop_hoisting import rewrite_loops
 from .rewriting import Run
 from .shared_products import with_shared_products
 from .table import SYMMETRIES
@@ -83,17 +77,7 @@ def share_symmetric_carries(exprs: Sequence[Operand]) -> Sequence[Operand]:
     then have equal ones."""
     if not any(isinstance(node, Scan) and _is_known(node.loop) for node in postorder(exprs)):
         return exprs
-    known: dict[object, Recurrence] = {}
-
-    def visit(node: Operand, operands: tuple[Operand, ...]) -> Operand:
-        built = rebuild(node, operands) if operands else node
-        if not isinstance(built, Scan):
-            return built
-        if built.group not in known:
-            known[built.group] = with_symmetric_symbols(built.loop)
-        return known[built.group].result(built.kind, built.place)
-
-    return transform(exprs, visit)
+    return rewrite_loops(exprs, with_symmetric_symbols)
 
 
 def _is_known(loop: Recurrence) -> bool:

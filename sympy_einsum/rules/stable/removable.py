@@ -78,13 +78,10 @@ def _divided(product: Product, divisor: Expr) -> Operand | None:
         if not (is_tensor(operand) and operand.has(divisor.base)):
             continue
         found = stable_node(operand * divisor, Use.DIFFERENTIATING)
-        if found is not None and divisor.base not in map(_base, inlined_product(found).scalars):
+        left = () if found is None else inlined_product(found).scalars
+        if found is not None and all(own.as_base_exp()[0] != divisor.base for own in left):
             return product.replaced({k}, [(found, product.subscripts[k])]).build()
     return None
-
-
-def _base(scalar: Expr) -> Expr:
-    return scalar.as_base_exp()[0]
 
 
 def _divisor(scalars: Sequence[Expr]) -> Expr | None:
@@ -184,8 +181,10 @@ def _divisors(product: Product) -> Iterator[_Divisor]:
 def _zeros(product: Product, divisor: _Divisor) -> int:
     """Return how many factors of a product are 0 with a divisor that is an odd power of a norm."""
     square = divisor.total
+    if not all(map(is_tensor, square.operands)):
+        return 0
     # The square of a norm is v @ v, or (v**2).sum().
-    factors = [_as_power(operand) for operand in square.operands]
+    factors = [operand.as_entry_power() for operand in square.operands]
     ((vector, _), *_), (term, *others) = factors, square.subscripts
     is_square = factors in ([(vector, 1), (vector, 1)], [(vector, 2)])
     is_norm = is_square and all(other == term for other in others) and len({*term}) == len(term)
@@ -217,18 +216,10 @@ def _degree(
     operand: Operand, labels: Indices, vectors: Sequence[tuple[Operand, Sequence[int | None]]]
 ) -> int:
     """Return how often an operand contains one of some vectors as a factor, entry by entry."""
-    base, count = _as_power(operand)
+    base, exponent = operand.as_entry_power()
+    count = int(exponent) if exponent.is_Integer and exponent > 0 else 0
     for vector, own in vectors:
         pairs = zip(own, labels, strict=False)
         if base == vector and all(i is None or i == j for i, j in pairs):
             return count
     return 0
-
-
-def _as_power(operand: Operand) -> tuple[Operand, int]:
-    """Return the base of a natural power, entry by entry, and its exponent."""
-    if isinstance(operand, Elementwise) and len(operand.operands) == 1:
-        base, exponent = operand.body.as_base_exp()
-        if isinstance(base, Slot) and exponent.is_Integer and exponent > 0:
-            return operand.operands[0], int(exponent)
-    return operand, 1
