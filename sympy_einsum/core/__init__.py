@@ -136,6 +136,7 @@ from .special_functions import (
     log_ndtr_difference as log_ndtr_difference,
     modulus as modulus,
     ndtr as ndtr,
+    ndtr_share as ndtr_share,
 )
 from .stable_forms import (
     DERIVATIVE_NAMES as DERIVATIVE_NAMES,

@@ -4,7 +4,7 @@ functions."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
 from typing import ClassVar
 
@@ -28,8 +28,10 @@ from ..ir.code import (
     subscript,
     with_keywords,
 )
+from ..ir.plans import Plan
 from ..passes.batching import batched
 from ..passes.joined_slices import join_slices
+from ..passes.shared_calls import share_logarithms
 from ..passes.splitting import split_elementwise
 from ..passes.traces import with_traces
 from ..runtime.shared_helpers import STABLE_FUNCTIONS, shared
@@ -87,14 +89,22 @@ class NumpyBackend(Backend):
     )
     exponential = "scipy_linalg.expm"
     asarray = "np.asarray"
-    passes = (batched, join_slices, split_elementwise, with_traces)
     overwrites = True
     in_blocks = True
     plain_lengths = True
     writes_entries = True
     words: ClassVar = {"len", "float", "int"}
     # A tenth of np.select's time.
-    spellings: ClassVar = {"Piecewise": "np.where"}
+    spellings: ClassVar = {
+        "Piecewise": "np.where",
+        "ndtr_share_of_log": "ndtr_share_of_log({0}, {1}, {2}, {3})",
+    }
+
+    @property
+    def passes(self) -> tuple[Callable[[Plan], Plan], ...]:  # type: ignore[override]
+        """The passes over plans; text that is read back has no functions of its own."""
+        own = (batched, join_slices, split_elementwise, with_traces)
+        return own if self.is_read_back else (share_logarithms, *own)
 
     def quick_tests(self, names: Sequence[str]) -> list[str]:
         """Return tests that arguments are arrays of numbers, and no subclass."""
@@ -319,7 +329,7 @@ class NumpyBackend(Backend):
         **helpers(".numpy_arrays", "assembled", "diagonal_in", "add_transposed", "weighted_gram"),
         **helpers(
             ".numpy_functions",
-            *("sigmoid", "sigmoid_derivative", "softplus", "gamma_rise", "ndtr_gap", "ndtr_share"),
+            *("sigmoid", "sigmoid_derivative", "softplus", "gamma_rise", "ndtr_share_of_log"),
             *("log_ndtr_difference", "logaddexp_by_log1p", "polygamma", "replaced"),
         ),
         "gamma_rise_by_series": Helper(".special_functions", "gamma_rise"),

@@ -6,9 +6,23 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sympy import Abs, Basic, Expr, Max, Min, Piecewise, ceiling, conjugate, floor, im, re, sign
+from sympy import (
+    Abs,
+    Basic,
+    Expr,
+    Function,
+    Max,
+    Min,
+    Piecewise,
+    ceiling,
+    conjugate,
+    floor,
+    im,
+    re,
+    sign,
+)
 
-from ...core import has_stable_code, masked
+from ...core import has_stable_code, log_ndtr_difference, masked, ndtr_share
 from ...expressions import Slot, slot
 from ..ir.instruction_rules import Instruction
 from ..ir.plans import Plan, Rewriting, of_instructions
@@ -38,6 +52,34 @@ def share_calls(plan: Plan) -> Plan:
     for step in plan.instructions:
         sharing.add(step)
     return sharing.plan(plan.results)
+
+
+class ndtr_share_of_log(Function):
+    """``ndtr_share(x, a, b)``, given the logarithm of the difference that it is a share of."""
+
+    nargs = 4
+
+
+@of_instructions("elementwise")
+def share_logarithms(plan: Plan) -> Plan:
+    """Compute shares of a normal distribution from the logarithm of the difference of distribution
+    functions, which takes most of the time: others of the same difference need it as well."""
+    if not any(_shares(step) for step in plan.instructions):
+        return plan
+    rewriting = Rewriting()
+    for step in plan.instructions:
+        moved = {
+            own: ndtr_share_of_log(*own.args, log_ndtr_difference(*own.args[1:]))
+            for own in _shares(step)
+        }
+        params = (step.params[0].xreplace(moved), *step.params[1:]) if moved else step.params
+        rewriting.keep(step._replace(params=params))
+    return share_calls(rewriting.plan(plan.results))
+
+
+def _shares(step: Instruction) -> set[Basic]:
+    found: set[Basic] = step.params[0].atoms(ndtr_share) if step.op == "elementwise" else set()
+    return found
 
 
 class _Search:

@@ -68,7 +68,7 @@ def replaced(value, is_lost, function, *arguments):
     is_lost, *parts = np.broadcast_arrays(is_lost, *arguments)
     value = np.array(value)
     value[is_lost] = function(*[part[is_lost] for part in parts])
-    return value
+    return value[()]
 
 
 def gamma_rise(n, x, k, difference):
@@ -82,24 +82,20 @@ def gamma_rise(n, x, k, difference):
     return replaced(difference, is_lost, by_series, x, k, difference)
 
 
-def ndtr_gap(a, b):
-    """Return ndtr(a) - ndtr(b), in the left tail by symmetry, and where it loses digits; there 1
-    stands."""
+def log_ndtr_difference(a, b):
+    """Return log(ndtr(a) - ndtr(b)): in the left tail by symmetry, and by logarithms, which take
+    longer, where the difference loses digits."""
     is_right = a + b > 0
     top = special.ndtr(np.where(is_right, -b, a))
     gap = top - special.ndtr(np.where(is_right, -a, b))
     is_lost = ~((10 * gap >= top) & (top > 1e-10))
-    return (np.where(is_lost, 1.0, gap) if np.any(is_lost) else gap), is_lost
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.log(gap)
+    return replaced(found, is_lost, log_ndtr_difference_by_tails, a, b)
 
 
-def log_ndtr_difference(a, b):
-    """Return log(ndtr(a) - ndtr(b)); in the tails by logarithms, which take longer."""
-    gap, is_lost = ndtr_gap(a, b)
-    return replaced(np.log(gap), is_lost, log_ndtr_difference_by_tails, a, b)
-
-
-def ndtr_share(x, a, b):
-    """Return the density of the normal distribution at x over ndtr(a) - ndtr(b)."""
-    gap, is_lost = ndtr_gap(a, b)
-    share = 0.3989422804014327 * np.exp(-x * x / 2) / gap
-    return replaced(share, is_lost, ndtr_share_by_tails, x, a, b)
+def ndtr_share_of_log(x, a, b, size):
+    """Return the density of the normal distribution at x over ndtr(a) - ndtr(b), given the
+    logarithm of that; in the tails, where this loses digits, by a function that takes longer."""
+    share = np.exp(-0.5 * x * x - size - 0.9189385332046727)
+    return replaced(share, ~(size > -23), ndtr_share_by_tails, x, a, b)
