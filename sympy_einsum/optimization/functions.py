@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from itertools import accumulate
 from math import isfinite, prod
 from typing import Any
@@ -32,6 +33,25 @@ def weighted_sum(weights: Sequence[Operand], values: Sequence[Operand]) -> Opera
     return Add(*[tensordot(a, b, len(shape_of(b))) if shape_of(b) else a * b for a, b in pairs])
 
 
+# Expressions, and the arguments that they have beside those of the problem.
+Outputs = tuple[Sequence[Any], Sequence[Operand]]
+_OfConstraints = Callable[["Functions", tuple[int, ...]], Callable[..., Any]]
+
+
+def _by_constraints(outputs: Callable[[Functions, tuple[int, ...]], Outputs]) -> _OfConstraints:
+    """Return the method that compiles what another returns, once for each choice of constraints."""
+
+    @wraps(outputs)
+    def compiled(self: Functions, which: tuple[int, ...]) -> Callable[..., Any]:
+        key = outputs.__name__, which
+        if key not in self.compiled:
+            exprs, more = outputs(self, which)
+            self.compiled[key] = lambdify([*self.arguments, *more], exprs)
+        return self.compiled[key]
+
+    return compiled
+
+
 class Functions:
     """Compile the functions of a problem, each at its first use and once for all data.
 
@@ -53,7 +73,8 @@ class Functions:
         self.equations = [constraint.is_equation for constraint in constraints]
         self.variables = [*variables]
         self.arguments = [*arguments]
-        self._kept: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
+        # Functions of constraints, by what they compute and of which.
+        self.compiled: dict[tuple[str, tuple[int, ...]], Callable[..., Any]] = {}
 
     @once
     def value_and_gradient(self) -> Callable[..., Any]:
@@ -118,76 +139,57 @@ class Functions:
         blocks = jacobian(value, self.variables)
         return not any({*self.variables} & block.free_symbols for block in blocks)
 
-    def constraint_values(self, which: tuple[int, ...]) -> Callable[..., Any]:
+    @_by_constraints
+    def constraint_values(self, which: tuple[int, ...]) -> Outputs:
         """Return the function that computes gaps."""
-        return self._once("values", which, lambda: [self.gaps[k] for k in which])
+        return [self.gaps[k] for k in which], []
 
-    def constraint_slopes(self, which: tuple[int, ...]) -> Callable[..., Any]:
+    @_by_constraints
+    def constraint_slopes(self, which: tuple[int, ...]) -> Outputs:
         """Return the function that computes the derivatives of gaps along a direction, which
         follows the arguments."""
         directions = self._directions()
+        return [jvp(self.gaps[k], self.variables, directions) for k in which], directions
 
-        def outputs() -> list[Operand]:
-            return [jvp(self.gaps[k], self.variables, directions) for k in which]
-
-        return self._once("slopes", which, outputs, directions)
-
-    def constraint_jacobians(self, which: tuple[int, ...]) -> Callable[..., Any]:
+    @_by_constraints
+    def constraint_jacobians(self, which: tuple[int, ...]) -> Outputs:
         """Return the function that computes gaps, each with its Jacobians."""
-        return self._once(
-            "jacobians",
-            which,
-            lambda: [[self.gaps[k], *jacobian(self.gaps[k], self.variables)] for k in which],
-        )
+        return [[self.gaps[k], *jacobian(self.gaps[k], self.variables)] for k in which], []
 
-    def constraint_pullback(self, which: tuple[int, ...]) -> Callable[..., Any]:
+    @_by_constraints
+    def constraint_pullback(self, which: tuple[int, ...]) -> Outputs:
         """Return the function that computes the gradients of a weighted sum of gaps; the weights
         follow the arguments."""
-        weights = self._weights(which)
-        total = weighted_sum(weights, [self.gaps[k] for k in which])
-        return self._once("pullback", which, lambda: gradient(total, self.variables), weights)
+        total, weights = self._weighted(which)
+        return gradient(total, self.variables), weights
 
-    def constraint_hessian(self, which: tuple[int, ...]) -> Callable[..., Any]:
+    @_by_constraints
+    def constraint_hessian(self, which: tuple[int, ...]) -> Outputs:
         """Return the function that computes the Hessian's blocks of a weighted sum of gaps; the
         weights follow the arguments."""
-        weights = self._weights(which)
-        total = weighted_sum(weights, [self.gaps[k] for k in which])
-        return self._once("hessian", which, lambda: hessian(total, self.variables), weights)
+        total, weights = self._weighted(which)
+        return hessian(total, self.variables), weights
 
-    def constraint_product(self, which: tuple[int, ...]) -> Callable[..., Any]:
+    @_by_constraints
+    def constraint_product(self, which: tuple[int, ...]) -> Outputs:
         """Return the function that computes that Hessian times a direction, which comes last."""
-        weights, directions = self._weights(which), self._directions()
-        total = weighted_sum(weights, [self.gaps[k] for k in which])
-        return self._once(
-            "product",
-            which,
-            lambda: hvp(total, self.variables, directions),
-            [*weights, *directions],
-        )
+        (total, weights), directions = self._weighted(which), self._directions()
+        return hvp(total, self.variables, directions), [*weights, *directions]
 
     def _directions(self) -> list[Operand]:
         names = free_names("direction", self._taken)
         return [like(name, x) for name, x in zip(names, self.variables, strict=False)]
 
-    def _weights(self, which: tuple[int, ...]) -> list[Operand]:
+    def _weighted(self, which: tuple[int, ...]) -> tuple[Operand, list[Operand]]:
+        """Return the weighted sum of gaps, and the weights."""
         names = free_names("weight", self._taken)
-        return [like(name, self.gaps[k]) for name, k in zip(names, which, strict=False)]
+        weights = [like(name, self.gaps[k]) for name, k in zip(names, which, strict=False)]
+        return weighted_sum(weights, [self.gaps[k] for k in which]), weights
 
     @once
     def _taken(self) -> set[Operand]:
         exprs = [self.objective, *self.gaps, *self.arguments]
         return {symbol for expr in exprs for symbol in expr.free_symbols}
-
-    def _once(
-        self,
-        kind: str,
-        which: tuple[int, ...],
-        outputs: Callable[[], Any],
-        more: Sequence[Operand] = (),
-    ) -> Callable[..., Any]:
-        if (kind, which) not in self._kept:
-            self._kept[kind, which] = lambdify([*self.arguments, *more], outputs())
-        return self._kept[kind, which]
 
 
 class Bounds:

@@ -168,7 +168,7 @@ def minimize_by_hessian(
 
     Curvatures that are negative are taken with the other sign. While steps reduce the gradient much
     the Hessian is kept, and corrected by the BFGS formula; it is computed anew for the step that
-    will probably be the last.
+    will probably be the last, unless it tells already that the end is a minimum.
 
     References
     ==========
@@ -206,9 +206,10 @@ def minimize_by_hessian(
             continue
         if is_new and not cuts:
             rate = there.error / here.error**2
-        is_nearly_last = rate * there.error**2 <= goal
         is_good = not cuts and there.error <= tuning.KEPT_HESSIAN * here.error
-        is_kept = is_good and not is_nearly_last and hessian.corrected(here, there)
+        is_kept = is_good and hessian.corrected(here, there)
+        if is_kept and rate * there.error**2 <= goal:
+            is_kept = hessian.stays_definite(there.vector)
         before, here = here, there
         record(here.vector)
     else:
