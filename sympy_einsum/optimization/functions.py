@@ -319,6 +319,7 @@ class Instance:
         self.affine = tuple([k for k in others if k in functions.affine])
         self.curved = tuple([k for k in others if k not in functions.affine])
         self.general = (*self.affine, *self.curved)
+        self.is_constrained = bool(self.general) or self.bounds.are_some
         equations = [np.full(sizes[k], functions.equations[k]) for k in self.general]
         self.equations = np.concatenate(equations) if equations else np.zeros(0, bool)
         self.owners = np.concatenate(

@@ -50,7 +50,7 @@ def active_at(instance: Instance, vector: np.ndarray, gaps: np.ndarray, near: fl
 def conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Conditions:
     """Return the multipliers that fulfil the conditions best, with those of constraints that are
     further than ``near`` from equality 0."""
-    key = vector.tobytes(), near
+    key = vector.tobytes(), near if instance.is_constrained else 0.0
     if key not in instance.known_conditions:
         instance.known_conditions[key] = _conditions_at(instance, vector, near)
     found: Conditions = instance.known_conditions[key]
@@ -59,12 +59,13 @@ def conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Condit
 
 def _conditions_at(instance: Instance, vector: np.ndarray, near: float) -> Conditions:
     gradient = instance.gradient(vector)
+    if not instance.is_constrained:
+        residual = float(np.abs(gradient).max(initial=0))
+        nothing = np.zeros(0), np.zeros(len(vector))
+        return Conditions(*nothing, residual if isfinite(residual) else np.inf, 0.0)
     gaps, rows = instance.constraints(vector)
     violation = instance.violation(vector)
     general, bounds = np.zeros(len(gaps)), np.zeros(len(vector))
-    if not (len(gaps) or instance.bounds.are_some):
-        residual = float(np.abs(gradient).max(initial=0))
-        return Conditions(general, bounds, residual if isfinite(residual) else np.inf, violation)
     known = np.isfinite(gradient).all() and np.isfinite(rows).all() and np.isfinite(gaps).all()
     if not known:
         return Conditions(general, bounds, np.inf, violation)
