@@ -9,8 +9,9 @@ import sympy
 from sympy.utilities.lambdify import lambdify as stock_lambdify
 
 import sympy_einsum as se
-from sympy_einsum.expressions import slot
+from sympy_einsum.expressions import order_of, slot
 from sympy_einsum.printing.forms import Form
+from sympy_einsum.printing.norms import Norm
 from sympy_einsum.printing.notation import Notation
 
 
@@ -22,12 +23,17 @@ class Meaning:
         self.lengths = lengths
         self.style = style
 
-    def number(self, expr, env):
-        inner = [a for a in sympy.preorder_traversal(expr) if isinstance(a, se.TensorExpr)]
-        inner = {a: sympy.Dummy(real=True) for a in inner if not a.order}
-        values = [self.of(Notation(self.style).form(a), {}) for a in inner]
-        body = expr.xreplace(inner).subs(self.lengths)
-        return stock_lambdify(list(inner.values()), body, ["numpy", "scipy"])(*values)
+    def number(self, expr, values=()):
+        """Evaluate a scalar with values of its slots, of tensors of order 0 and of norms in it."""
+        known = {slot(k): value for k, value in enumerate(values)}
+        for part in sympy.preorder_traversal(expr):
+            if isinstance(part, Norm):
+                known[part] = np.linalg.norm(self.of(Notation(self.style).form(part.tensor), {}))
+            elif isinstance(part, se.TensorExpr) and not part.order:
+                known[part] = self.of(Notation(self.style).form(part), {})
+        names = {part: sympy.Dummy(real=True) for part in known}
+        body = expr.xreplace(names).subs(self.lengths)
+        return stock_lambdify(list(names.values()), body, ["numpy", "scipy"])(*known.values())
 
     def size(self, length):
         return int(sympy.sympify(length).subs(self.lengths))
@@ -52,7 +58,7 @@ class Meaning:
         return self.shaped(np.array(form.data.tolist(), dtype=float).squeeze(), form.axes)
 
     def _stock(self, form, env):
-        return self.number(form.data, env)
+        return self.number(form.data)
 
     def _ones(self, form, env):
         return self.shaped(np.ones([self.size(n) for n in form.data]), form.axes)
@@ -149,11 +155,7 @@ class Meaning:
         return np.linalg.slogdet(self.of(form.parts[0], env))[1]
 
     def _applied(self, form, env):
-        return self.body(form.data, self.all(form, env))
-
-    def body(self, body, values):
-        slots = [slot(k) for k in range(len(values))]
-        return stock_lambdify(slots, body.subs(self.lengths), ["numpy", "scipy"])(*values)
+        return self.number(form.data, self.all(form, env))
 
     # --- index notation: env holds the position of each letter
 
@@ -239,13 +241,13 @@ class Meaning:
 
 
 def assert_meaning(e, value, data, lengths, style):
-    notation = Notation(style)
+    notation = Notation(style, where=False)
     try:
         form = notation.form(e)
         if form is None:
             return
         letters = None
-        if e.order and notation.has_indices(e):
+        if order_of(e) and notation.has_indices(e):
             taken = {node.name for node in e.atoms(se.TensorSymbol, sympy.Symbol)}
             letters = [letter for letter in "ijklmnopqr" if letter not in taken][: e.order]
         meaning = Meaning(data, lengths, style).whole(form, np.shape(value), letters)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sympy import Expr, I
+from sympy import AtomicExpr, Basic, Expr, I
+from sympy.printing.printer import Printer
 
 from ..analysis import Answer, Property
 from ..core import postorder
@@ -11,16 +12,29 @@ from ..expressions import Constant, Einsum, Elementwise, TensorExpr, is_half_pow
 from .slices import labelled_factors, rearranged_product
 
 
-class Norm(Expr):
-    """Represent the norm of a tensor in formulas; it occurs in no user's expression."""
+class Norm(AtomicExpr):
+    """Represent the norm of a tensor in formulas; it occurs in no user's expression.
 
-    is_commutative = True
-    is_real = True
+    It is an atom: as a function of its tensor it would turn scalars around it into tensors.
+    """
 
-    @property
-    def tensor(self) -> TensorExpr:
-        """The tensor between the bars."""
-        return self.args[0]
+    __slots__ = ("tensor",)
+
+    tensor: TensorExpr
+
+    def __new__(cls, tensor: TensorExpr) -> Norm:
+        self = AtomicExpr.__new__(cls)
+        self.tensor = tensor
+        return self
+
+    def _hashable_content(self) -> tuple[Basic, ...]:
+        return (self.tensor,)
+
+    def _sympystr(self, printer: Printer) -> str:
+        return f"norm({printer._print(self.tensor)})"
+
+    def _eval_is_real(self) -> bool:
+        return True
 
 
 @Property

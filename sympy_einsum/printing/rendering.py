@@ -20,8 +20,8 @@ from sympy import (
 from sympy.printing.precedence import PRECEDENCE
 from sympy.printing.printer import Printer
 
-from ..core import FLOAT_DIGITS, is_long, postorder, step
-from ..expressions import STOCK_OPERATORS, as_number, indicator_condition, slot, stock_children
+from ..core import FLOAT_DIGITS, is_long, step, transform
+from ..expressions import STOCK_OPERATORS, TensorExpr, as_number, indicator_condition, slot
 from .forms import ATOM, BINDERS, HADAMARD, POWER, PRODUCT, SUM, Form, Position, call, indices
 from .gathers import GATHERED
 from .slices import Cut, Range
@@ -39,11 +39,10 @@ PRECEDENCES = {
 
 
 class PrintedAtom(Dummy):
-    """Stand for rendered output inside SymPy expressions, in norms for a tensor of some order."""
+    """Stand for rendered output inside SymPy expressions."""
 
     shown: Any
     level: int
-    order: int
 
     @property
     def precedence(self) -> int:
@@ -69,9 +68,9 @@ def _indicator_of(x: Expr, *at_0: Expr) -> Expr:
     return step(x, *at_0) if at_0 else as_number(x > 0)
 
 
-def _printed_atom(shown: object, level: int, order: int = 0) -> PrintedAtom:
+def _printed_atom(shown: object, level: int) -> PrintedAtom:
     atom = PrintedAtom("s", real=True)
-    atom.shown, atom.level, atom.order = shown, level, order
+    atom.shown, atom.level = shown, level
     return atom
 
 
@@ -152,9 +151,16 @@ class Renderer(Generic[Shown]):
 
     def expression(self, expr: Basic) -> Shown:
         """Print a SymPy expression; numbers of too many digits rounded to those of doubles."""
-        inside = postorder([expr], stock_children)
-        rounded = {e: e.evalf(FLOAT_DIGITS) for e in inside if e.is_Number and is_long(e)}
-        return self.printer._print(expr.xreplace(rounded) if rounded else expr)
+
+        def visit(node: Basic, new: tuple[Basic, ...]) -> Basic:
+            if node.is_Number and is_long(node):
+                return node.evalf(FLOAT_DIGITS)
+            if type(node) in self.replacements:
+                return self.replacements[type(node)](*new)
+            return node.func(*new) if new != node.args and new else node
+
+        shown = transform([expr], visit, lambda e: () if isinstance(e, TensorExpr) else e.args)
+        return self.printer._print(shown[0])
 
     def separated(self, items: Sequence[Shown], token: str = "comma") -> Shown:
         """Join parts by a token."""
@@ -175,13 +181,11 @@ class Renderer(Generic[Shown]):
             atoms[slot(k)] = self._atom(part)
         shown = body.xreplace(atoms).replace(step, _indicator_of)
         shown = shown.replace(lambda part: indicator_condition(part) is not None, self._indicator)
-        for function, replacement in self.replacements.items():
-            shown = shown.replace(function, replacement)
         return self.expression(shown)
 
     def _atom(self, part: Form) -> PrintedAtom:
         """Wrap a rendered part as a SymPy scalar."""
-        return _printed_atom(self.ready(self.render(part), part.level), part.level, part.axes)
+        return _printed_atom(self.ready(self.render(part), part.level), part.level)
 
     def _indicator(self, number: Expr) -> Expr:
         """Write [x > 0], which is 1 where the condition holds, else 0."""

@@ -6,10 +6,12 @@ import copy
 import pickle
 import re
 
+import numpy as np
 import pytest
 import sympy
-from oracles import k, m, n
-from sympy import symbols
+from forms_meaning import assert_meaning
+from oracles import LENGTHS, data_for, k, m, n
+from sympy import Eq, Piecewise, symbols
 from texts import assert_same_value
 
 import sympy_einsum as se
@@ -176,8 +178,60 @@ def test_long_norms_in_stock_formulas_define_their_names():
     assert all(f"{name} & = " in shown for name in names)
 
 
-def test_norms_in_cases_beside_tensors():
-    shown = sympy.latex(sympy.Piecewise((0, t > 1), (1 / se.norm(x), True)) * se.outer(x, x))
-    assert r"\left\lVert x \right\rVert_{2}^{\odot -1} & \text{otherwise}" in shown
-    shown = sympy.latex(sympy.Piecewise((0, t > 1), (1 / se.norm(A), True)) * A)
-    assert r"\right\rVert_{F}" in shown
+q = symbols("q", real=True)
+INVERSE = rf"\frac{{1}}{{{X2}}}"
+CASES = {
+    "symbol": Piecewise((0, Eq(q, 0)), (sympy.exp(q) * t, True)),
+    "three": Piecewise((t, q > 0), (1 / t, q < -1), (q, True)),
+    "square": Piecewise((0, Eq(x @ x, 0)), (1 / (x @ x), True)),
+    "norm": Piecewise((0, Eq(se.norm(x), 0)), (1 / se.norm(x), True)),
+    "exponential": Piecewise(
+        (0, Eq(se.norm(x), 0)), (sympy.exp(-se.norm(x)) / se.norm(x) * t, True)
+    ),
+    "matrix": Piecewise((1 / se.norm(D @ x - y), se.norm(D @ x - y) > t), (1 / t, True)),
+    "maximum": sympy.Max(0, t - se.norm(x - y)) * Piecewise((1, se.norm(y) < t), (q, True)),
+    "norms": 1 / se.norm(x) ** 3 - t / se.norm(D),
+}
+AROUND = {
+    "product": lambda c: -2 * c * (D @ x),
+    "sum": lambda c: x - c,
+    "quotient": lambda c: c * x / y / t,
+    "power": lambda c: y / (c + 3) ** 2,
+    "exponent": lambda c: se.exp(x) ** c,
+    "function": lambda c: se.tanh(c + t * x) * c,
+    "inside": lambda c: sympy.exp(c * (x @ x)) * x,
+    "scalar": lambda c: c * (x @ D @ y) + x @ x,
+    "larger": lambda c: sympy.Max(c, x @ x) * x,
+    "cases": lambda c: se.where(x > 0, c * x, y),
+    "gradient": lambda c: se.gradient(c * sympy.sin(x @ x) * q, x),
+    "hessian": lambda c: se.hessian(c * sympy.sin(x @ x) * q, x),
+    "slope": lambda c: se.diff(c * D, t),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_of_cases_beside_tensors_is_dropped(case, around):
+    e = AROUND[around](CASES[case])
+    assert se.equal(eval(str(e), {**NAMESPACE, "n": n, "q": q}), e) is True
+    shown = se.latex(e, where=False)
+    assert shown.count(r"\begin{cases}") >= len(e.atoms(Piecewise))
+    # Between scalars stand neither Hadamard powers nor quotients.
+    assert r"\odot -" not in shown
+    assert "Norm" not in shown + sympy.mathml(e, printer="presentation")
+    assert not re.search("Piecewise|Max\\(.*@", se.pretty(e, where=False))
+    values = data_for([x, y, D])
+    for own in (0.7, -1.3, 0):
+        numbers = {q: own, t: 1.3}
+        value = se.evaluate(e.subs(numbers), values)
+        assert_meaning(e, np.asarray(value), values, {**LENGTHS, **numbers}, "auto")
+
+
+def test_formulas_of_cases_beside_tensors():
+    case = CASES["norm"] * se.outer(x, x)
+    rows = rf"0 & \text{{for}}\: {X2} = 0 \\{INVERSE} & \text{{otherwise}}"
+    shown = rf"\begin{{cases}} {rows} \end{{cases}}"
+    assert se.latex(case) == sympy.latex(case) == rf"\left({shown}\right) x x^{{\top}}"
+    scalar = t / se.norm(x) ** 3 - CASES["norm"]
+    shown = rf"\left(- {shown} + \frac{{t}}{{{X2}^{{3}}}}\right) I"
+    assert se.latex(scalar * se.Delta(n)) == shown
