@@ -192,9 +192,10 @@ class EntryPositions:
 
     def _pays(self, new: Collection[int], group: Mapping[int, Selector]) -> bool:
         """Tell whether new labels are better axes of entries than those of a group that they
-        determine: if they are fewer or have half of the entries; not more entries suffice for
-        slices, and where a selector also depends on an axis that is kept."""
-        if len(new) < len(group):
+        determine: if they are fewer, or fewer of those of unknown length, or have half of the
+        entries; not more entries suffice for slices, and where a selector also depends on an axis
+        that is kept."""
+        if len(new) < len(group) or self._long(new) < self._long(group):
             return True
         before, after = [
             prod([self._nominal(label) for label in labels]) for labels in (group, new)
@@ -205,11 +206,16 @@ class EntryPositions:
         reaches = any(len(labels) - 1 > len(new) for _, labels in group.values())
         return after <= before if is_short or reaches else 2 * after <= before
 
+    def _long(self, labels: Collection[int]) -> int:
+        return sum(self.term.lengths[i].is_Symbol and not self._is_inner(i) for i in labels)
+
+    def _is_inner(self, label: int) -> bool:
+        """Tell whether a label is an inner axis of a selector, along windows or neighbours."""
+        return any(label in labels[1:-1] for _, labels in self.selectors)
+
     def _nominal(self, label: int) -> Expr:
-        """Return the number that the length of a label counts as; inner axes of selectors, along
-        windows or neighbours, count as short."""
-        is_inner = any(label in labels[1:-1] for _, labels in self.selectors)
-        symbolic = tuning.NOMINAL_WINDOW if is_inner else tuning.NOMINAL_LENGTH
+        """Return the number that the length of a label counts as; inner axes count as short."""
+        symbolic = tuning.NOMINAL_WINDOW if self._is_inner(label) else tuning.NOMINAL_LENGTH
         length = self.term.lengths[label]
         return length.xreplace(dict.fromkeys(length.free_symbols, Integer(symbolic)))
 

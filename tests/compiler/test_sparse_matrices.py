@@ -289,6 +289,20 @@ def test_sums_over_neighbours():
     assert abs(H - H.T).max() < 1e-12
 
 
+def test_a_matrix_assembled_from_elements():
+    corners, local = se.TensorSymbol("corners", m, 8), se.TensorSymbol("local", 8, 8)
+    hots = se.one_hot(corners, n)
+    K = se.einsum("e,eai,ebj,ab->ij", p, hots, hots, local)
+    values = rng.integers(0, 40, (2, 8)), rng.normal(size=(8, 8)), rng.normal(size=2)
+    args, rows = [corners, local, p, x], np.ones(40)
+    found = compared(args, se.jacobian(K @ x, x), *values, rows, sparse=x)
+    assert found.nnz <= 128
+    solvable = se.lambdify(args, K + se.Delta(n), structured=True)(*values, rows)
+    np.testing.assert_allclose(
+        solvable.solve(rows), np.linalg.solve(found.toarray() + np.eye(40), rows)
+    )
+
+
 @pytest.mark.parametrize("part", [slice(1, None), slice(2, -1), slice(None, 1, -1), slice(1, 1)])
 def test_columns_that_are_left_out(part):
     y = x[p] * x[q] ** 2

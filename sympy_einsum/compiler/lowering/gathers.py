@@ -65,8 +65,13 @@ class Gathers:
         chosen = next(iter([*inner, *summed]), None)
         if chosen is None:
             return self._scattered(factors, one_hots, output, one_hots[0])
-        if self._is_better_scattered(factors, one_hots, output, chosen):
-            return self._scattered(factors, one_hots, output, chosen)
+        last = self._taken_last(factors, one_hots, output, summed)
+        if last:
+            return self._entries(factors, one_hots, output, last)
+        apart = (h for h in summed if self._is_added_apart(factors, one_hots, output, h))
+        first = next(apart, None)
+        if first is not None or self._is_better_scattered(factors, one_hots, output, chosen):
+            return self._scattered(factors, one_hots, output, first or chosen)
         return self._taken(factors, one_hots, output, chosen)
 
     def _multiplied(self, factors: list[Factor], output: Indices) -> int:
@@ -181,6 +186,65 @@ class Gathers:
         )
         return Factor(value, (*one_hot.own, one_hot.axis))
 
+    # --- several positions on one axis
+
+    def _taken_last(
+        self,
+        factors: Sequence[Factor],
+        one_hots: Sequence[OneHotFactor],
+        output: Indices,
+        summed: Sequence[OneHotFactor],
+    ) -> list[OneHotFactor]:
+        """Collect positions of the result on axes that others add to, as of rows and columns of a
+        matrix that is assembled from its elements: they are taken when that has been added up."""
+        found: dict[int, OneHotFactor] = {}
+        for one_hot in summed:
+            others = [h for h in one_hots if h is not one_hot]
+            elsewhere = _labels(factors, others)
+            adding = [h for h in others if h.axis == one_hot.axis and not {*h.own} <= {*output}]
+            is_last = {*one_hot.own} <= {*output} and elsewhere.isdisjoint(one_hot.own)
+            if is_last and any(self._is_larger(one_hot, other) for other in adding):
+                found.setdefault(one_hot.axis, one_hot)
+        return [*found.values()]
+
+    def _entries(
+        self,
+        factors: list[Factor],
+        one_hots: list[OneHotFactor],
+        output: Indices,
+        last: list[OneHotFactor],
+    ) -> int:
+        """Return the product of all but some one-hot factors, taken at the positions of these."""
+        own = {i for one_hot in last for i in one_hot.own}
+        labels = (*[i for i in output if i not in own], *[one_hot.axis for one_hot in last])
+        rest = [one_hot for one_hot in one_hots if one_hot not in last]
+        taken = self._at(Factor(self.product(factors, rest, labels), labels), last)
+        return self.builder.arranged(taken.value, taken.labels, output)
+
+    def _is_added_apart(
+        self,
+        factors: Sequence[Factor],
+        one_hots: Sequence[OneHotFactor],
+        output: Indices,
+        one_hot: OneHotFactor,
+    ) -> bool:
+        """Tell whether what is added at positions has nothing else to do with other positions on
+        their axis, and fewer entries than a comparison of both."""
+        others = [h for h in one_hots if h is not one_hot]
+        same = [h for h in others if h.axis == one_hot.axis]
+        busy = {*output, *[i for h in others for i in h.own]}
+        if not busy.isdisjoint(one_hot.own) or not any(self._is_larger(h, one_hot) for h in same):
+            return False
+        group = self._group(factors, one_hots, output, one_hot)
+        is_apart = not group.inside and len(group.at) == 1
+        return is_apart and not any(one_hot.axis in factor.labels for factor in group.factors)
+
+    def _is_larger(self, one: OneHotFactor, other: OneHotFactor) -> bool:
+        """Tell whether the comparison of positions with others on one axis has more entries than
+        the axis and the others."""
+        own = self._size({*other.own})
+        return self._size({*one.own}) * own > own + self._size({one.axis})
+
     # --- adding at positions
 
     def _scattered(
@@ -204,10 +268,12 @@ class Gathers:
         if is_alone and used.issuperset(first.own):
             return self.product([*left, self._written_out(first)], outside, output)
         axes: dict[int, OneHotFactor] = {}
-        inner = [self._at(factor, group.at) for factor in group.factors]
-        for one_hot in group.at:
-            if axes.setdefault(one_hot.axis, one_hot) is not one_hot:
-                inner.append(self._equal(axes[one_hot.axis], one_hot))
+        equal = [
+            self._equal(axes[one_hot.axis], one_hot)
+            for one_hot in group.at
+            if axes.setdefault(one_hot.axis, one_hot) is not one_hot
+        ]
+        inner = [*[self._at(factor, [*axes.values()]) for factor in group.factors], *equal]
         own = tuple(dict.fromkeys(i for one_hot in axes.values() for i in one_hot.own))
         present = _labels(inner, group.inside)
         rest = tuple(

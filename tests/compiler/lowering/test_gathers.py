@@ -217,7 +217,7 @@ def _of_one_hots(seed):
         order = choice.choice([1, 1, 2])
         symbol = se.TensorSymbol(f"p{number}", (3,) * order)
         is_hot = number < hots
-        data[symbol] = rng.integers(0, 3, symbol.shape) if is_hot else rng.random(symbol.shape)
+        data[symbol] = rng.integers(-3, 3, symbol.shape) if is_hot else rng.random(symbol.shape)
         terms.append("".join(choice.choice("ijkl") for _ in range(order + is_hot)))
     used = sorted({*"".join(terms)})
     text = (
@@ -229,13 +229,36 @@ def _of_one_hots(seed):
     return se.einsum(text, *operands), data, np.einsum(text, *arrays), text
 
 
-@pytest.mark.parametrize("start", range(0, 120, 40))
-def test_random_products_of_positions(start):
-    """Also where a diagonal of positions meets other positions."""
-    for seed in range(start, start + 40):
+@pytest.mark.parametrize("seeds", [range(40), range(40, 80), [*range(80, 120), 1527]])
+def test_random_products_of_positions(seeds):
+    """Also where a diagonal of positions meets other positions, and two are on one axis."""
+    for seed in seeds:
         expr, data, expected, text = _of_one_hots(seed)
         found = se.lambdify([*data], expr)(*data.values())
         np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=text)
+
+
+def test_rows_and_columns_of_an_assembled_matrix():
+    """Positions on axes that others add to are taken afterwards, and added to before."""
+    elements, free = se.TensorSymbol("elements", m, 3), se.TensorSymbol("free", k)
+    local, weights, f = se.TensorSymbol("local", 3, 3), se.TensorSymbol("weights", m), x[free]
+    hots = se.one_hot(elements, n)
+    K = se.einsum("e,eai,ebj,ab->ij", weights, hots, hots, local)[free][:, free]
+    compliance = f @ se.solve(K, f)
+    given = [np.array([[0, 1, 2], [2, 3, -5], [4, 2, 1], [0, 3, 5]]), np.array([5, 1, -2, 0])]
+    given += [np.eye(3) + 0.1, np.arange(1.0, 5), np.array([1.0, -2, 0.5, 3, 0, 1])]
+    args = [elements, free, local, weights, x]
+    function = se.lambdify(args, [K, se.gradient(compliance, weights)])
+    assert "np.remainder" not in function.source
+    total = np.zeros((6, 6))
+    for weight, row in zip(given[3], given[0], strict=True):
+        total[np.ix_(row, row)] += weight * given[2]
+    part = total[np.ix_(given[1], given[1])]
+    found, slopes = function(*given)
+    assert_close(found, part)
+    moves = np.zeros(6)
+    moves[given[1]] = np.linalg.solve(part, given[4][given[1]])
+    assert_close(slopes, [-moves[row] @ given[2].T @ moves[row] for row in given[0]])
 
 
 def test_ties_in_rows_of_a_diagonal_matrix():
