@@ -3,7 +3,7 @@ them there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,6 @@ from ..core import Shape
 from ..expressions import Operand, drop_constant_axes, is_tensor, shape_of, varying_axes
 from ..rules import AffinePlace, Blocks, Place, SparseTerm, sparse_terms
 from .backends import ALL_ENTRIES, NEW_AXIS
-from .emit.signature import Signature, size_code
 from .ir.code import Code, as_code, quote, subscript
 from .sparse_matrices import is_zero
 
@@ -83,12 +82,12 @@ class Assembly:
         found = [own.value for block in self.blocks for term in block for own in term.factors]
         return [*dict.fromkeys(found)]
 
-    def code(self, codes: Sequence[Code], signature: Signature) -> Code:
-        """Spell the matrix by the code of its leaves."""
+    def code(self, codes: Sequence[Code], size: Callable[[Expr], Code]) -> Code:
+        """Spell the matrix by the code of its leaves; ``size`` spells axis lengths."""
         known = dict(zip(self.leaves, codes, strict=True))
 
         def spelled(shape: Shape) -> Code:
-            return as_code(tuple([size_code(n, signature.names, signature.backend) for n in shape]))
+            return as_code(tuple(map(size, shape)))
 
         def term_code(term: _BlockTerm) -> Code:
             count = len(term.lengths)

@@ -40,6 +40,7 @@ from .semirings.backends import positions_in
 _kernels = deferred("compiler.kernel_calls", "Kernels")
 _compressed = deferred("compiler.compressed_arrays", "CompressedArray")
 _block_array = deferred("compiler.block_arrays", "BlockArray")
+_sparse_factors = deferred("compiler.sparse_systems", "SparseSystem")
 
 # The import line that isn't executed: the namespace has NumPy already.
 IMPORT_NUMPY = "import numpy as np"
@@ -57,7 +58,8 @@ CHECKING = {"check_shapes": check_shapes, "ShapeError": ShapeError}
 def _called(program: Compilation) -> dict[str, object]:
     """Return the functions that generated code calls besides its library's."""
     own = {"compressed": _compressed, "block_array": _block_array}
-    return {**CHECKING, **own, "sparse": program.sparse_matrices}
+    sparse = {"sparse": program.sparse_matrices, "sparse_factors": _sparse_factors}
+    return {**CHECKING, **own, **sparse}
 
 
 class CompiledFunction(Protocol):

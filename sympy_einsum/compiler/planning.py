@@ -6,7 +6,8 @@ needs, in this order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from sympy import Expr
@@ -36,6 +37,7 @@ from ..rules import (
 from .ir.instruction_rules import Instruction
 from .ir.plans import Plan, plan_cost, without_dead_code
 from .lowering.context import Lowering
+from .lowering.scheduling import SparseForm
 from .lowering.table import LOWERINGS
 from .passes.common_factors import factored, with_known_multiples
 from .passes.factorizations import with_factors
@@ -93,6 +95,7 @@ def plan_prepared(
     cse: bool = True,
     by_rows: Collection[str] = frozenset(),
     owns_results: bool = True,
+    systems: Mapping[Operand, SparseForm] = MappingProxyType({}),
 ) -> Plan:
     """Lower expressions to a plan.
 
@@ -105,8 +108,12 @@ def plan_prepared(
     cse : whether what several of the expressions need is computed once
     by_rows : the instructions that a library does fastest along the last axis
     owns_results : whether results are arrays of their own
+    systems : the matrices that large systems are solved with by factors of sparse ones
     """
-    plans = [_plan(exprs, size, optimize, cse, by_rows, owns_results) for exprs in prepared.forms]
+    plans = [
+        _plan(exprs, size, optimize, cse, by_rows, owns_results, systems)
+        for exprs in prepared.forms
+    ]
     plan = min(plans, key=lambda own: _price(own, size)) if len(plans) > 1 else plans[0]
     return laid_out(plan, size, by_rows)._replace(contractions=plan.contractions)
 
@@ -126,6 +133,7 @@ def _plan(
     cse: bool,
     by_rows: Collection[str],
     owns_results: bool,
+    systems: Mapping[Operand, SparseForm],
 ) -> Plan:
     exprs, contractions = by_low_rank(exprs, size)
     exprs = with_partial_sums(exprs)
@@ -137,7 +145,8 @@ def _plan(
     results: list[int] = []
     for group in [exprs] if cse else [[expr] for expr in exprs]:
         builder = Lowering(
-            LOWERINGS, size, optimize, instructions, contractions, plan_body, owns_results
+            *(LOWERINGS, size, optimize, instructions, contractions, plan_body, owns_results),
+            systems,
         )
         results += builder.lower(group)
     plan = merge_scatters(without_dead_code(instructions, results))

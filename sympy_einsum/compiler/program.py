@@ -21,9 +21,11 @@ from ..contraction_order import (
     path_determining_symbols,
     path_is_near_optimal,
 )
-from ..core import Shape, TensorError, UnsupportedError, once, same_shape, tuning
+from ..core import Shape, TensorError, UnsupportedError, once, postorder, same_shape, tuning
 from ..expressions import (
     STOCK_VARIABLES,
+    Inv,
+    LogDet,
     Operand,
     TensorSymbol,
     Unknown,
@@ -55,6 +57,7 @@ from .ir.code import Code, as_code, constant, quote
 from .ir.plans import Plan, proven
 from .ir.scans import in_bodies
 from .low_rank_blocks import LowRankSum, low_rank_sum
+from .lowering.scheduling import is_large_system
 from .passes.in_place import overwritten
 from .passes.instruction_order import reductions_first
 from .passes.row_blocks import in_row_blocks
@@ -62,7 +65,14 @@ from .passes.symmetric_carries import keep_symmetric
 from .planning import Prepared, plan_prepared, prepare
 from .semirings.algebras import semiring_of
 from .semirings.backends import backend_in_semiring, positions_in
-from .sparse_matrices import SparseMatrix, is_zero, sparse_block, sparse_blocks, sparse_matrix
+from .sparse_matrices import (
+    SparseMatrix,
+    is_zero,
+    sparse_block,
+    sparse_blocks,
+    sparse_matrix,
+    sparse_system,
+)
 
 # The numbers that symbols in axis lengths stand for.
 Lengths: TypeAlias = Mapping[Expr, Integer]
@@ -98,8 +108,13 @@ class CachedPlan:
         self.prepared = prepared
         self.lengths = lengths
 
-    def fits(self, lengths: Lengths, optimize: Optimizer) -> bool:
-        """Check whether for other lengths the same is lowered, in orders that are about as good."""
+    def fits(self, lengths: Lengths, optimize: Optimizer, systems: Iterable[Operand]) -> bool:
+        """Check whether for other lengths the same is lowered, in orders that are about as good,
+        and systems are solved with the same matrices as sparse ones."""
+        old, new = _size(self.lengths), _size(lengths)
+        rows = [matrix.shape[0] for matrix in systems]
+        if any(is_large_system(old(n)) != is_large_system(new(n)) for n in rows):
+            return False
         products = dict.fromkeys(self.plan.contractions)
         if not all(path_is_near_optimal(own, self.lengths, lengths, optimize) for own in products):
             return False
@@ -149,6 +164,8 @@ class Compilation:
                 exprs = [*reroll(exprs, fuses=fuses, keeps_integers=keeps)]
             self.exprs = _in_best_forms(exprs)
         self._check_complete()
+        if self._systems and self.sparse_matrices is None:
+            self.sparse_matrices = backend.sparse_matrices()
         # Those for arrays of doubles are shared.
         self._known: list[CachedPlan] = []
 
@@ -167,7 +184,9 @@ class Compilation:
         if placed is not None:
             leaves.extend(placed.leaves)
             last = len(leaves)
-            return lambda codes: placed.code(codes[position:last], self.signature)
+            if isinstance(placed, Assembly):
+                return lambda codes: placed.code(codes[position:last], self._length)
+            return lambda codes: self._sparse(codes[position:last], placed)
         expr = as_operand(exprs)
         found = structure(expr) if self.request.structured else None
         if found is None:
@@ -257,14 +276,21 @@ class Compilation:
             self.sparse_matrices = type(self.backend).sparse_matrices()
         leaves.extend(found.leaves)
         last = len(leaves)
-        return lambda codes: found.code(codes[position:last], self.signature)
+        return lambda codes: self._sparse(codes[position:last], found)
+
+    def _sparse(self, codes: Sequence[Code], found: SparseMatrix) -> Code:
+        """Spell a sparse matrix by the code of its entries."""
+        return found.code(codes, self._length, self.signature.names.values())
+
+    def _length(self, length: Expr) -> Code:
+        return size_code(length, self.signature.names, self.backend)
 
     def _spelled(self, shape: Shape) -> Code:
-        return as_code([size_code(n, self.signature.names, self.backend) for n in shape])
+        return as_code([*map(self._length, shape)])
 
     def _compressed(self, codes: Sequence[Code], found: Compressed) -> Code:
         """Spell cores with their pattern and shape."""
-        shape = [size_code(n, self.signature.names, self.backend) for n in found.shape]
+        shape = [*map(self._length, found.shape)]
         cores = codes[0] if len(codes) == 1 else codes
         return quote("compressed({0}, {1}, {2})", cores, found.pattern, shape)
 
@@ -281,11 +307,25 @@ class Compilation:
     def _prepared(self) -> Prepared:
         return prepare(self.exprs)
 
+    @once
+    def _systems(self) -> Mapping[Operand, SparseMatrix]:
+        """The matrices that systems are solved with, as sparse ones, if they are."""
+        if not self.backend.has_sparse_factors or self.request.semiring is not None:
+            return {}
+        matrices = [
+            node.operands[0]
+            for form in self._prepared.forms
+            for node in postorder(form)
+            if isinstance(node, (Inv, LogDet))
+        ]
+        found = {matrix: sparse_system(matrix) for matrix in dict.fromkeys(matrices)}
+        return {matrix: own for matrix, own in found.items() if own is not None}
+
     def plan(self, lengths: Lengths = MappingProxyType({})) -> Plan:
         """Plan for some axis lengths, others are nominal; or return a plan that was made for others
         before, if the same is lowered for these, in orders that are about as good."""
         for known in self._known:
-            if known.fits(lengths, self.request.optimize):
+            if known.fits(lengths, self.request.optimize, self._systems):
                 return known.plan
         plan = self._planned(lengths)
         del self._known[tuning.MAX_PLANS - 1 :]
@@ -296,7 +336,8 @@ class Compilation:
         """Make the plan for some axis lengths, after the passes of the backend."""
         request, backend = self.request, self.backend
         size = _size(lengths)
-        plan = plan_prepared(self._prepared, size, request.optimize, request.cse, backend.by_rows)
+        options = request.optimize, request.cse, backend.by_rows, True, self._systems
+        plan = plan_prepared(self._prepared, size, *options)
         first = plan
         if request.semiring is None:
             plan = keep_symmetric(plan)
@@ -321,8 +362,11 @@ class Compilation:
         return other
 
     def deciding(self, contractions: Sequence[Contraction]) -> list[Expr]:
-        """Return the lengths that the best orders of contraction depend on."""
-        return list(path_determining_symbols(contractions, self.request.optimize))
+        """Return the lengths that the best orders of contraction depend on, and those of sparse
+        matrices: small ones are factored as dense ones."""
+        found = {*path_determining_symbols(contractions, self.request.optimize)}
+        found.update(s for matrix in self._systems for s in matrix.shape[0].free_symbols)
+        return sorted(found, key=str)
 
     def body(
         self, plan: Plan, reuse: bool = True, careful: bool = False, in_blocks: bool = True

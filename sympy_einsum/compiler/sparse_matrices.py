@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
-from sympy import Expr, Mul
+from sympy import Expr, Mul, S, total_degree
 
-from ..core import Shape, UnsupportedError, same_shape
-from ..expressions import Operand, Zeros, shape_of
+from ..core import Shape, UnsupportedError, same_shape, tuning
+from ..expressions import Einsum, OneHot, Operand, Zeros, contract, shape_of
 from ..rules import AffinePlace, Blocks, GatheredPlace, Place, SparseTerm, sparse_terms
-from .emit.signature import Signature, size_code
 from .ir.code import Code, as_code, name, quote, subscript
 from .low_rank_blocks import low_rank_sum
 
 # The names of axes of entries, and of arrays of positions, in code.
 AXES, POSITIONS = "ijkabcdefgh", "pqrsuvw"
+# Spells axis lengths.
+Sizes: TypeAlias = Callable[[Expr], Code]
 
 
 # --- expressions ----------------------------------------------------------------------------------
 
 
-@dataclass
+@dataclass(eq=False)
 class SparseMatrix:
     """A matrix as the sum of terms with known positions.
 
@@ -34,33 +36,42 @@ class SparseMatrix:
     rows, columns : the lengths of the axes that rows and columns stand for
     terms : what is added
     positions : the arrays of positions, with the lengths of their axes
+    part : the positions of the rows, and of the columns, that are wanted, if not all are
     """
 
     rows: Shape
     columns: Shape
     terms: list[SparseTerm]
     positions: dict[Operand, Expr]
+    part: Operand | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Return the lengths of rows and columns, those of the part that is wanted."""
+        return (*self.rows, *self.columns) if self.part is None else shape_of(self.part) * 2
 
     @property
     def leaves(self) -> list[Operand]:
         """Return the expressions to be computed: the entries of terms, then positions."""
-        return [*[term.entries for term in self.terms], *self.positions]
+        part = [] if self.part is None else [self.part]
+        return [*[term.entries for term in self.terms], *self.positions, *part]
 
-    def code(self, codes: Sequence[Code], signature: Signature) -> Code:
-        """Spell the matrix by the code of its leaves."""
-        writer = _Writer(self, signature)
+    def code(self, codes: Sequence[Code], size: Sizes, taken: Iterable[str]) -> Code:
+        """Spell the matrix by the code of its leaves; ``size`` spells axis lengths, by names that
+        are taken."""
+        writer = _Writer(self, size, taken)
         terms = [
             writer.term(term, own)
             for term, own in zip(self.terms, codes[: len(self.terms)], strict=True)
         ]
         lengths = self.positions.values()
-        positions = [
-            [own, writer.size(n)] for own, n in zip(codes[len(self.terms) :], lengths, strict=True)
-        ]
+        arrays = codes[len(self.terms) :][: len(lengths)]
+        positions = [[own, writer.size(n)] for own, n in zip(arrays, lengths, strict=True)]
         rows, columns = map(writer.shape, (self.rows, self.columns))
-        return quote(
+        whole = quote(
             "sparse({0}, {1}, {2}, {3})", rows, columns, _listed(positions), _listed(terms)
         )
+        return whole if self.part is None else quote("{0}[{1}][:, {1}]", whole, codes[-1])
 
 
 def sparse_matrix(expr: Operand, variables: Sequence[Operand]) -> SparseMatrix | None:
@@ -116,6 +127,50 @@ def sparse_block(block: Operand, row: Shape, column: Shape) -> SparseMatrix | No
     """Split a block into terms with known positions; None where one of them is dense."""
     terms, dense = sparse_terms(block) if shape_of(block) else ([], [block])
     return None if dense else SparseMatrix(row, column, terms, _positions_in(terms))
+
+
+def sparse_system(matrix: Operand) -> SparseMatrix | None:
+    """Split a square matrix, or one that it is a part of, into terms with known positions; None
+    where they are too many for the factors of a sparse matrix to pay."""
+    whole, part = _whole(matrix)
+    row = shape_of(whole)[:1]
+    found = sparse_block(whole, row, row)
+    if found is None or not all(_are_few(term.lengths, row[0]) for term in found.terms):
+        return None
+    return replace(found, part=part)
+
+
+def _whole(matrix: Operand) -> tuple[Operand, Operand | None]:
+    """Return a matrix and positions of which an array takes rows and columns; the array itself and
+    None where it isn't such a part."""
+    if type(matrix) is not Einsum:
+        return matrix, None
+    factors = [*zip(matrix.operands, matrix.subscripts, strict=True)]
+    hots = [
+        (own, labels)
+        for i in matrix.output
+        for own, labels in factors
+        if isinstance(own, OneHot) and labels[:-1] == (i,)
+    ]
+    if len(hots) != 2 or hots[0][0] is not hots[1][0]:
+        return matrix, None
+    axes = tuple([labels[-1] for _, labels in hots])
+    rest = [own for own in factors if own not in hots]
+    used = [i for _, labels in rest for i in labels]
+    if not {*axes} <= {*used} or not {*matrix.output}.isdisjoint((*used, *axes)):
+        return matrix, None
+    lengths = {i: n for node, labels in factors for i, n in zip(labels, node.shape, strict=True)}
+    operands, subscripts = zip(*rest, strict=True)
+    return contract(operands, subscripts, axes, lengths), hots[0][0].indices
+
+
+def _are_few(lengths: Shape, rows: Expr) -> bool:
+    """Tell whether entries grow no faster than the rows that they are in, or are as few."""
+    degree = total_degree(rows)
+    if degree:
+        return sum(map(total_degree, lengths)) <= degree
+    count = prod(lengths, start=S.One)
+    return not count.is_Integer or count <= tuning.MAX_SPARSE_SHARE * rows**2
 
 
 def dense_blocks(matrix: Blocks) -> list[tuple[int, int]]:
@@ -205,9 +260,9 @@ class _Writer:
     """Spells the terms of a matrix: the positions of entries are functions of their indices and of
     the arrays of positions."""
 
-    def __init__(self, matrix: SparseMatrix, signature: Signature):
-        self.signature = signature
-        taken = set(signature.names.values())
+    def __init__(self, matrix: SparseMatrix, size: Sizes, taken: Iterable[str]):
+        self.size = size
+        taken = {*taken}
         axes, positions = _free_names(AXES, taken), _free_names(POSITIONS, taken)
         count = max([len(term.lengths) for term in matrix.terms], default=0)
         self.axes = [next(axes) for _ in range(count)]
@@ -223,10 +278,6 @@ class _Writer:
             parts = self._place(i), self.size(offset), self._place(j)
             found.append(_function(names, quote("{0} + {1} <= {2}", *parts)))
         return found
-
-    def size(self, length: Expr) -> Code:
-        """Spell a length."""
-        return size_code(length, self.signature.names, self.signature.backend)
 
     def shape(self, shape: Shape) -> Code:
         """Spell the lengths of axes."""

@@ -10,11 +10,15 @@ from ..core import Indices, tuning
 class Factor:
     """An operand of a product: the number of its instruction, and the index of each axis.
 
-    For the inverse of a matrix that is only multiplied, ``solves`` is set and the number is that
-    of the matrix: ``solve`` needs no inverse. ``parts`` are the operands that it is the product of.
+    For the inverse of a matrix that is only multiplied, ``solves`` holds what is known of its
+    definiteness and the number is that of the matrix: ``solve`` needs no inverse; for one of a
+    sparse matrix it is ``("sparse",)``, and the number that of factors. ``parts`` are the operands
+    that it is the product of.
     """
 
-    def __init__(self, value: int, labels: Sequence[int], solves: tuple[bool | None] | None = None):
+    def __init__(
+        self, value: int, labels: Sequence[int], solves: tuple[bool | str | None] | None = None
+    ):
         self.value = value
         self.labels: Indices = tuple(labels)
         self.solves = solves

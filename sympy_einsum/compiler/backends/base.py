@@ -85,6 +85,8 @@ class Backend(Library):
     loops: ClassVar[str] = "written"
     # Whether helper functions factor a matrix, and compute from the factors.
     has_factors: bool = False
+    # Whether those of a sparse matrix exist.
+    has_sparse_factors: bool = False
     # Whether its compiler keeps what it traced by code objects, which functions then can't share.
     keeps_code: ClassVar[bool] = False
     # Whether it pickles functions, which it looks for in all modules if they have none.

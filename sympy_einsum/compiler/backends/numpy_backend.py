@@ -28,6 +28,7 @@ from ..ir.code import (
     subscript,
     with_keywords,
 )
+from ..ir.instruction_rules import Definiteness
 from ..ir.plans import Plan
 from ..passes.batching import batched
 from ..passes.joined_slices import join_slices
@@ -299,12 +300,32 @@ class NumpyBackend(Backend):
         """Whether SciPy is there, and the text isn't to be read again."""
         return not self.is_read_back and _has_lapack()
 
-    def factored(self, operands: Codes, definite: bool | None) -> Code:
+    @property
+    def has_sparse_factors(self) -> bool:  # type: ignore[override]
+        """Whether SciPy is there, and the text isn't to be read again."""
+        return self.has_factors
+
+    def factored(self, operands: Codes, definite: Definiteness) -> Code:
         """Spell factors of a matrix."""
+        if isinstance(definite, str):
+            return quote("sparse_factors({0})", operands[0])
         code = super().factored(operands, definite)
         return (
             with_keywords(code, symmetric=True) if definite is None and self.has_factors else code
         )
+
+    def solved(self, operands: Codes, definite: Definiteness, transposed: bool) -> Code:
+        """Spell inv(X) @ Y, or inv(X)' @ Y, by factors."""
+        if not isinstance(definite, str):
+            return super().solved(operands, definite, transposed)
+        code = quote("{0}.solve({1})", *operands)
+        return with_keywords(code, transposed=True) if transposed else code
+
+    def by_factors(self, operands: Codes, name: str, definite: Definiteness, shape: Codes) -> Code:
+        """Spell the inverse or the determinant by factors."""
+        if not isinstance(definite, str):
+            return super().by_factors(operands, name, definite, shape)
+        return quote({"inv": "{0}.inv()", "logdet": "{0}.logdet()"}[name], operands[0])
 
     support: ClassVar = {
         **helpers(

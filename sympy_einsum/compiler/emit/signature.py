@@ -42,6 +42,7 @@ RESERVED |= {
     "block_array",
     "compressed",
     "sparse",
+    "sparse_factors",
     "hasattr",
     "int",
     "type",

@@ -336,6 +336,8 @@ class Writer:
             return "", self.backend.loop([*operands, *outer], self._function_name(number))
         if op == "solution":
             return "", self.backend.solution(operands, name(self._function_name(number)))
+        if op == "sparse_matrix":
+            return "", params[0].code(operands, self._size, self.names.values())
         if op == "slice":
             axes = self.plan.instructions[inputs[0]].shape
             return "", self.backend.slice(operands, list(map(self._bracket, params[0], axes)))

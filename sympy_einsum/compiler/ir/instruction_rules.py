@@ -234,6 +234,19 @@ def cubes(thirds: int) -> Callable[[Work], int]:
     return lambda work: thirds * work.operands[0][0] ** 3 // 3
 
 
+# Stands for the definiteness of a matrix whose factors are those of a sparse one.
+SPARSE = "sparse"
+Definiteness: TypeAlias = "bool | str | None"
+
+
+def factoring_flops(work: Work) -> int:
+    """Count the operations of a factorization; of a sparse matrix about those of a band."""
+    (definite,) = work.params
+    if definite == SPARSE:
+        return work.operands[0][0] ** 2
+    return cubes(1 if definite else 2)(work)
+
+
 def solve_flops(work: Work) -> int:
     """Count the operations of a factorisation and two substitutions."""
     return cubes(2)(work) + 2 * work.operands[0][0] * prod(work.result)

@@ -25,6 +25,7 @@ from .instruction_rules import (
     cubes,
     decomposition_flops,
     entrywise,
+    factoring_flops,
     factors_flops,
     flops_between,
     given_shape,
@@ -334,10 +335,16 @@ OPS: Mapping[str, Op] = {
         flops=cubes(2),
     ),
     "factored": Op(
-        "factors of a matrix, for all that needs some: Cholesky's, if it is definite, or LU's",
+        "factors of a matrix, for all that needs some: Cholesky's, if it is definite, or LU's; or "
+        "those of a sparse one",
         shape_of_first,
         ("definite",),
-        flops=lambda work: cubes(1 if work.params[0] else 2)(work),
+        flops=factoring_flops,
+    ),
+    "sparse_matrix": Op(
+        "the matrix of some entries, at positions that follow them, and zeros",
+        lambda shapes, matrix: matrix.shape,
+        ("matrix",),
     ),
     "solved": superlinear(
         "inv(X) @ Y, or inv(X)' @ Y, of a matrix that is factored",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from sympy import Expr
@@ -21,10 +22,10 @@ from ...expressions import (
     order_of,
     shape_of,
 )
-from ..ir.instruction_rules import Instruction
+from ..ir.instruction_rules import SPARSE, Instruction
 from ..ir.plans import Plan, origin
 from .plan_builder import PlanBuilder
-from .scheduling import in_one_term, only_multiplied
+from .scheduling import SparseForm, in_one_term, is_large_system, only_multiplied
 from .sympy_scalars import StockScalars
 
 
@@ -46,6 +47,7 @@ class Lowering(PlanBuilder):
         contractions: list[Contraction],
         plan_body: Callable[[Sequence[Operand]], Plan],
         owns_results: bool = True,
+        systems: Mapping[Operand, SparseForm] = MappingProxyType({}),
     ):
         super().__init__(size, optimize, instructions, contractions)
         self.solved: set[Operand] = set()
@@ -53,6 +55,7 @@ class Lowering(PlanBuilder):
         self.only_scaled: set[Operand] = set()
         self.plan_body = plan_body
         self.owns_results = owns_results
+        self.systems = systems
         # The wanted results of each loop, and its instruction.
         self.loop_results: dict[Hashable, list[tuple[str, int]]] = {}
         self.loops: dict[Hashable, int] = {}
@@ -108,6 +111,15 @@ class Lowering(PlanBuilder):
         self._values[symbol] = value
         self.nodes.setdefault(value, symbol)
         return symbol
+
+    def sparse_factors(self, matrix: Operand) -> int | None:
+        """Return the factors of a large sparse matrix; None for one that is dense or small."""
+        found = self.systems.get(matrix)
+        if found is None or not is_large_system(self.size(shape_of(matrix)[0])):
+            return None
+        entries = [self.value(own) for own in found.leaves]
+        number = self.emit("sparse_matrix", *entries, params=(found,))
+        return self.emit("factored", number, params=(SPARSE,))
 
     def factor(self, scalars: Sequence[Operand]) -> int:
         """Return the product of some scalars."""

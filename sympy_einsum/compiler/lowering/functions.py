@@ -21,6 +21,7 @@ from ...expressions import (
     slot,
     softmax_inside_log,
 )
+from ..ir.instruction_rules import SPARSE
 from .context import Lowering
 
 
@@ -49,6 +50,9 @@ def lower_inverse(builder: Lowering, node: Inv) -> int:
 
 def lower_logdet(builder: Lowering, node: LogDet) -> int:
     """Lower log |det X|."""
+    factors = builder.sparse_factors(node.operands[0])
+    if factors is not None:
+        return builder.emit("by_factors", factors, params=("logdet", SPARSE, ()))
     return _matrix_function(builder, "logdet", node)
 
 

@@ -156,7 +156,7 @@ class Gathers:
         """Return the value of a factor and its indices, each once, as the axes lie in memory."""
         value, labels = factor.value, tuple(dict.fromkeys(factor.labels))
         if factor.solves is not None:
-            value = self.builder.emit("inv", value, params=factor.solves)
+            value = self.builder.inverse(factor)
         value = self.builder.arranged(value, factor.labels, labels)
         base, axes = self.builder.untransposed(value)
         if axes is None:

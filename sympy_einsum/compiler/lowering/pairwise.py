@@ -9,6 +9,7 @@ from sympy import Expr, S
 
 from ...contraction_order import Factor, nominal_size
 from ...core import Indices, Shape
+from ..ir.instruction_rules import SPARSE
 from .plan_builder import PlanBuilder, index_text
 
 
@@ -28,7 +29,7 @@ class Pairs:
         if factor.solves is None:
             return
         if len(factor.labels) == 2:
-            factor.value = self.builder.emit("inv", factor.value, params=factor.solves)
+            factor.value = self.builder.inverse(factor)
         else:
             tail = tuple([self.lengths[i] for i in factor.labels[-2:]])
             factor.value = self.builder.emit("stacked", factor.value, params=("inv", tail))
@@ -96,10 +97,14 @@ class Pairs:
         if len(set(other.labels)) < len(other.labels) or not {*rest, *stack} <= set(output):
             return None
         matrix, emit = inverse.value, self.builder.emit
-        if first == summed[0] and inverse.solves != (True,):
+        right = self.builder.arranged(other.value, other.labels, [*stack, *summed, *rest])
+        is_transposed = first == summed[0]
+        if inverse.solves == (SPARSE,):
+            params = (SPARSE, is_transposed)
+            return Factor(emit("solved", matrix, right, params=params), (*free, *rest))
+        if is_transposed and inverse.solves != (True,):
             axes = range(len(stack))
             matrix = emit("transpose", matrix, params=((*axes, len(stack) + 1, len(stack)),))
-        right = self.builder.arranged(other.value, other.labels, [*stack, *summed, *rest])
         if not stack:
             return Factor(emit("solve", matrix, right, params=inverse.solves or ()), (*free, *rest))
         if not rest:

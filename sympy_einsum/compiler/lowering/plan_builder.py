@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from sympy import Add, Expr, S, exp
 
 from ...analysis import is_nonnegative, is_symmetric
-from ...contraction_order import Contraction, KnownProducts, Optimizer
+from ...contraction_order import Contraction, Factor, KnownProducts, Optimizer
 from ...core import Shape, index_letter
 from ...expressions import Operand, Slot, TensorExpr, slot
-from ..ir.instruction_rules import AxisPart, Instruction, Params, Slice, is_whole
+from ..ir.instruction_rules import SPARSE, AxisPart, Instruction, Params, Slice, is_whole
 from ..ir.instructions import OPS
 from ..ir.plans import result_shape
 
@@ -39,6 +39,13 @@ class PlanBuilder:
         self.nodes: dict[int, TensorExpr] = {}
         self.uses: Counter[Operand] = Counter()
         self._emitted: dict[Instruction, int] = {}
+
+    def inverse(self, factor: Factor) -> int:
+        """Emit the inverse that a factor of products stands for."""
+        if factor.solves != (SPARSE,):
+            return self.emit("inv", factor.value, params=factor.solves or ())
+        shape = self.instructions[factor.value].shape
+        return self.emit("by_factors", factor.value, params=("inv", SPARSE, shape))
 
     def emit(self, op: str, *inputs: int, params: Params = ()) -> int:
         """Emit an instruction unless it exists already; return its number."""

@@ -24,6 +24,7 @@ from ...expressions import (
     is_window,
     order_of,
 )
+from ..ir.instruction_rules import SPARSE
 from .context import Lowering
 from .gathers import Gathers, OneHotFactor
 from .multiplication import multiply_all
@@ -101,6 +102,9 @@ def _factor(builder: Lowering, operand: Operand, labels: Indices) -> Factor:
     is_solved = isinstance(operand, Inv) or operand in builder.solved
     if is_solved and len(set(labels)) == len(labels):
         matrix = operand.operands[0]
+        factors = builder.sparse_factors(matrix)
+        if factors is not None:
+            return Factor(factors, labels, (SPARSE,))
         return Factor(builder.value(matrix), labels, (definiteness(matrix),))
     return Factor(builder.value(operand), labels)
 

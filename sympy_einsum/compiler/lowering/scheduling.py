@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
 
 from ...analysis import has_known_zeros
 from ...core import tuning
@@ -30,6 +31,18 @@ def only_multiplied(order: Sequence[Operand], uses: Mapping[Operand, int]) -> se
         for inverse, n in found.items()
         if n == uses[inverse] and (isinstance(inverse, Inv) or n <= tuning.MAX_STACK_SOLVES)
     }
+
+
+class SparseForm(Protocol):
+    """A matrix by its entries and their positions, the leaves."""
+
+    @property
+    def leaves(self) -> Sequence[Operand]: ...
+
+
+def is_large_system(rows: int) -> bool:
+    """Tell whether a sparse matrix has so many rows that its factors pay."""
+    return rows > tuning.MAX_DENSE_SYSTEM
 
 
 def in_one_term(order: Sequence[Operand], uses: Mapping[Operand, int]) -> set[Operand]:

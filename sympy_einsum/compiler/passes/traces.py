@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.instruction_rules import SPARSE
 from ..ir.plans import Plan, of_instructions, without_dead_code
 
 
@@ -17,7 +18,9 @@ def with_traces(plan: Plan) -> Plan:
         if diagonal.op != "diagonal" or uses[diagonal.inputs[0]] > 1:
             continue
         inverse = steps[diagonal.inputs[0]]
-        if inverse.op == "by_factors" and inverse.params[0] == "inv":
+        if inverse.op != "by_factors" or inverse.params[1] == SPARSE:
+            continue
+        if inverse.params[0] == "inv":
             params = ("trace of inv", inverse.params[1], ())
             steps[number] = inverse._replace(params=params, shape=())
     return without_dead_code(steps, plan.results)

@@ -16,7 +16,7 @@ from sympy_einsum import compiler
 from sympy_einsum.compiler.backends import BACKENDS
 from sympy_einsum.compiler.ir import instructions
 from sympy_einsum.compiler.ir.instruction_rules import Instruction, Slice
-from sympy_einsum.compiler.ir.instructions import OPS
+from sympy_einsum.compiler.ir.instructions import OPS as EVERY
 from sympy_einsum.compiler.ir.plans import Plan, plan_cost, result_shape
 from sympy_einsum.compiler.ir.scans import ScanBody
 from sympy_einsum.compiler.ir.solutions import EquationBody
@@ -39,6 +39,9 @@ LOOP = ("loop", (0, 1), (BODY,))
 ROOT = se.solution(lambda x: x**3 + x - se.TensorSymbol("y", n), start=se.Ones(n))
 EQUATION = EquationBody(ROOT.parameters, make_plan(ROOT.outputs))
 ORDER = ("positions", (1,), ("argsort", 0))
+# The text of a sparse matrix calls what compiled functions bring along.
+OPS = {name: op for name, op in EVERY.items() if name != "sparse_matrix"}
+
 CASES = {
     "argument": ([], [("argument", (), (se.TensorSymbol("z", (m, n)),))]),
     "constant": ([], [("constant", (), (TABLE,))]),
@@ -320,7 +323,7 @@ def test_a_length_that_is_missing_is_named():
 
 def test_the_reference_shows_every_row():
     shown = instructions.__doc__.splitlines()
-    for name, op in OPS.items():
+    for name, op in EVERY.items():
         (line,) = [text for text in shown if text.startswith(f"{name}(")]
         assert line.endswith(op.value)
         assert line.startswith(f"{name}({', '.join(op.parameters)})")
@@ -437,4 +440,4 @@ def emitted_names():
 def test_emitted_instructions_have_a_row():
     names = set(emitted_names())
     assert len(names) > 20
-    assert names <= set(OPS)
+    assert names <= set(EVERY)
