@@ -19,7 +19,10 @@ from sympy_einsum.compiler.runtime.sources import Helper
 
 PACKAGE = Path(runtime.__file__).parent
 # Modules of helper functions that only Numba can call, and those of CuPy, for which NumPy stands.
-COMPILED = {"numba_factors", "numba_special", "numba_fourier", "numba_complex", "numba_compiling"}
+COMPILED = {
+    *("numba_factors", "numba_special", "numba_fourier", "numba_complex", "numba_compiling"),
+    "numba_memory",
+}
 
 
 def defined():

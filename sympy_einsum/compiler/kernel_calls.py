@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import UnsupportedError, tuning
+from ..core import UnsupportedError, collector_paused, tuning
 from .emit.kernels import KernelText
 
 # Executes a text as that of a file, in a namespace.
@@ -61,7 +61,7 @@ class Kernels(dict[np.dtype, Any]):
     def __missing__(self, kind: np.dtype) -> Any:
         if kind.name not in self.texts or not kind.isnative:
             raise TypeError(f"no code for the type {kind}")
-        with self.lock:
+        with self.lock, collector_paused():
             if kind not in self:
                 self[kind] = self._compiled(kind)
         return self[kind]

@@ -51,7 +51,7 @@ class ErrorCode(IntEnum):
 
 # Steps of reductions, with their names in OpenMP's clauses.
 _STEPS = {"add": "+", "larger": "max"}
-_CREATED = ("np.empty", "np.full")
+_CREATED = ("empty", "np.full")
 
 
 class TypedPrinter:
@@ -228,10 +228,15 @@ class TypedPrinter:
         self.fail_if(scalar_value(self.value(tree.test)), ErrorCode.OUTSIDE)
 
     def _expression(self, tree: ast.Expr) -> None:
-        assert called_name(tree.value) == "make_finite"
         assert isinstance(tree.value, ast.Call)
-        part = array_value(self.value(tree.value.args[0]))
-        self.compute("make_finite", part, part.size)
+        first, *rest = map(self.value, tree.value.args)
+        array = array_value(first)
+        if called_name(tree.value) == "store_row":
+            place, row = scalar_value(rest[0]), array_value(rest[1])
+            self._copy(_part(array, offset_in(array, [place]), array.shape[1:]), row)
+        else:
+            assert called_name(tree.value) == "make_finite"
+            self.compute("make_finite", array, array.size)
 
     def _augmented(self, tree: ast.AugAssign) -> None:
         target, value = scalar_value(self.value(tree.target)), scalar_value(self.value(tree.value))
@@ -475,8 +480,16 @@ class TypedPrinter:
 
     def _call(self, tree: ast.Call, own: str | None) -> AnyValue:
         function = called_name(tree)
-        if isinstance(tree.func, ast.Attribute) and tree.func.attr in ("reshape", "copy", "ravel"):
-            return self._method(tree.func.attr, tree.func.value, tree.args, own)
+        if isinstance(tree.func, ast.Attribute) and tree.func.attr == "ravel":
+            given = array_value(self.value(tree.func.value, own))
+            return replace(given, shape=(given.size,))
+        if function == "copied":
+            given = array_value(self.value(tree.args[0]))
+            new = self.new_array(given.shape, given.kind, own)
+            self._copy(new, given)
+            return new
+        if function == "reshaped":
+            return self._reshaped(array_value(self.value(tree.args[0], own)), tree.args[1])
         if function in _CREATED:
             return self._created(function, tree.args, own)
         if isinstance(made := tree.args[0] if function == "cleared" else None, ast.Call):
@@ -488,19 +501,11 @@ class TypedPrinter:
             return CALLS[function](self, arguments, own)
         return self.language.call(function, [*map(scalar_value, arguments)], self.use)
 
-    def _method(self, method: str, of: Code, arguments: Sequence[Code], own: str | None) -> Any:
-        if method == "copy":
-            given = array_value(self.value(of))
-            new = self.new_array(given.shape, given.kind, own)
-            self._copy(new, given)
-            return new
-        given = array_value(self.value(of, own))
-        if method == "ravel":
-            shape: tuple[Value, ...] = (given.size,)
-        else:
-            assert isinstance(arguments[0], ast.Tuple)
-            shape = tuple([scalar_value(self.value(length)) for length in arguments[0].elts])
-        return replace(given, shape=shape)
+    def _reshaped(self, given: ArrayValue, shape: Code) -> ArrayValue:
+        assert isinstance(shape, ast.Tuple)
+        return replace(
+            given, shape=tuple([scalar_value(self.value(length)) for length in shape.elts])
+        )
 
     def _created(self, function: str, arguments: Sequence[Code], own: str | None) -> ArrayValue:
         """Return a new array."""
@@ -509,7 +514,7 @@ class TypedPrinter:
         start = scalar_value(self.value(arguments[1])) if function == "np.full" else integer(0)
         kind = self._kind(arguments[-1]) if len(arguments) > 1 else DOUBLE
         new = self.new_array(shape, kind, own)
-        if function != "np.empty":
+        if function != "empty":
             self.fill(new, start)
         return new
 

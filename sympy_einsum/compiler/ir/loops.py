@@ -143,7 +143,7 @@ class Allocate(ast.Assign):
     """The allocation of an array whose entries are all written before they are read."""
 
     def __init__(self, array: str, shape: Sequence[Code], kind: Code):
-        super().__init__([name(array)], quote("np.empty({0}, {1})", [*shape], kind))
+        super().__init__([name(array)], quote("empty({0}, {1})", [*shape], kind))
         self.array = array
         self.shape = shape
         self.kind = kind

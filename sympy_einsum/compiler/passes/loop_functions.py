@@ -226,7 +226,7 @@ class LoopWriter:
         for k, ends in self.body.paths.items():
             path, carry = name(self.results[ends[0]]), name(self.carries[k])
             shape = [self.size(n) for n in (loop.length + 1, *shape_of(loop.carries[k].new))]
-            before.append(assigned(path, quote("np.empty({0}, dtype)", shape)))
+            before.append(assigned(path, quote("empty({0}, dtype)", shape)))
             start = length if loop.reverse else constant(0)
             before.append(self._copied(carry, path, start, loop.carries[k].new))
             after = name(self.index) if loop.reverse else quote("{0} + 1", name(self.index))
@@ -239,14 +239,14 @@ class LoopWriter:
                 last = name(self.carries[place])
                 # A row of a result, or an operand after no steps: others may write over it.
                 is_array = bool(shape_of(loop.carries[place].symbol))
-                returned.append(quote("{0}.copy()", last) if is_array else last)
+                returned.append(call("copied", last) if is_array else last)
             elif number in slices:
                 returned.append(slices[number])
             else:
                 returned.append(own)
                 like = loop.values[place]
                 shape = [self.size(n) for n in (loop.length, *shape_of(like))]
-                before.append(assigned(own, quote("np.empty({0}, dtype)", shape)))
+                before.append(assigned(own, quote("empty({0}, dtype)", shape)))
                 store(outputs[carried + place], own, name(self.index), like)
         steps = [
             assigned(name(own.array), rows[own.array])
@@ -257,16 +257,12 @@ class LoopWriter:
         body = [*self.entries(), *steps, *stores, *self._step(outputs[:carried])]
         return [*before, self._over_steps(body)], returned
 
-    def _copied(self, value: Code, array: Code, position: Code, like: Operand) -> ast.stmt:
-        """Return the statement that copies a value to a row of an array, entry by entry: Numba
-        takes seconds to compile the assignment of a row, whose error is a formatted text."""
-        lengths = [self.size(length) for length in shape_of(like)]
-        indices = [name(f"{self.prefix}e{axis + 1}") for axis in range(len(lengths))]
-        entry = subscript(value, indices) if indices else value
-        statement: ast.stmt = assigned(subscript(array, [position, *indices]), entry)
-        for index, length in reversed([*zip(indices, lengths, strict=True)]):
-            statement = ast.For(index, quote("range({0})", length), [statement], [])
-        return statement
+    @staticmethod
+    def _copied(value: Code, array: Code, position: Code, like: Operand) -> ast.stmt:
+        """Return the statement that copies a value to a row of an array."""
+        if not shape_of(like):
+            return assigned(subscript(array, [position]), value)
+        return ast.Expr(call("store_row", array, position, value))
 
     def _over_steps(self, body: list[ast.stmt]) -> ast.For:
         """Return the statement that executes a body at all steps."""

@@ -21,16 +21,6 @@ def make_finite(x):
 
 
 @compiled
-def matmul(A, B):
-    """Return the products of two stacks of matrices."""
-    count = B.shape[0] if A.shape[0] == 1 else A.shape[0]
-    total = np.empty((count, A.shape[1], B.shape[2]), A.dtype)
-    for k in range(total.shape[0]):
-        np.dot(A[k % A.shape[0]], B[k % B.shape[0]], total[k])
-    return total
-
-
-@compiled
 def cumsum(x, backwards):
     """Return running sums along the middle axis, or those from its end."""
     total = x.copy()

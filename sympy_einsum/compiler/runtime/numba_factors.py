@@ -13,72 +13,66 @@ from llvmlite import binding
 from numba import extending
 from scipy.linalg import cython_blas, cython_lapack
 
+from .numba_memory import cleared, copied, empty, require_c_order
 from .numba_types import dtype, is_real
 from .stubs import compiled
 
 
-def by_address(module, name, count):
-    """Return a function of SciPy, with a number of pointer arguments, for the compiled type."""
+def by_address(module, name):
+    """Return a function of SciPy for the compiled type, called with arrays in C order and numbers,
+    of which it gets the addresses. Integers that aren't characters become C's int."""
     letters = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
     name = letters[dtype.__name__] + name
-    binding.add_symbol(f"scipy_{name}", extending.get_cython_function_address(module, name))
-    pointers = [numba.types.voidptr] * count
-    return numba.types.ExternalFunction(f"scipy_{name}", numba.types.void(*pointers))
+    symbol = f"scipy_{name}"
+    binding.add_symbol(symbol, extending.get_cython_function_address(module, name))
+
+    @extending.intrinsic
+    def called(context, *kinds):
+        require_c_order(*kinds)
+        cgutils = numba.core.cgutils
+
+        def generate(context, builder, signature, values):
+            pointers = []
+            for kind, value in zip(kinds, cgutils.unpack_tuple(builder, values[0]), strict=True):
+                if isinstance(kind, numba.types.Array):
+                    place = context.make_array(kind)(context, builder, value).data
+                else:
+                    is_long = isinstance(kind, numba.types.Integer) and kind.bitwidth > 32
+                    own = builder.trunc(value, cgutils.int32_t) if is_long else value
+                    place = cgutils.alloca_once_value(builder, own)
+                pointers.append(builder.bitcast(place, cgutils.voidptr_t))
+            types = [cgutils.voidptr_t] * len(pointers)
+            kind = cgutils.ir.FunctionType(cgutils.ir.VoidType(), types)
+            function = cgutils.get_or_insert_function(builder.module, kind, symbol)
+            builder.call(function, pointers)
+            return context.get_dummy_value()
+
+        return numba.types.void(numba.types.StarArgTuple(kinds)), generate
+
+    return called
 
 
-gemm = by_address(cython_blas.__name__, "gemm", 13)
-gemv = by_address(cython_blas.__name__, "gemv", 11)
-syrk = by_address(cython_blas.__name__, "syrk", 10)
-trsm = by_address(cython_blas.__name__, "trsm", 11)
-trsv = by_address(cython_blas.__name__, "trsv", 8)
-getrf = by_address(cython_lapack.__name__, "getrf", 6)
-getrs = by_address(cython_lapack.__name__, "getrs", 9)
-getri = by_address(cython_lapack.__name__, "getri", 7)
-potrf = by_address(cython_lapack.__name__, "potrf", 5)
-potri = by_address(cython_lapack.__name__, "potri", 5)
+gemm = by_address(cython_blas.__name__, "gemm")
+gemv = by_address(cython_blas.__name__, "gemv")
+syrk = by_address(cython_blas.__name__, "syrk")
+trsm = by_address(cython_blas.__name__, "trsm")
+trsv = by_address(cython_blas.__name__, "trsv")
+getrf = by_address(cython_lapack.__name__, "getrf")
+getrs = by_address(cython_lapack.__name__, "getrs")
+getri = by_address(cython_lapack.__name__, "getri")
+potrf = by_address(cython_lapack.__name__, "potrf")
+potri = by_address(cython_lapack.__name__, "potri")
 
 
 @compiled
 def with_upper(A):
-    """Copy the lower triangle of a matrix to the upper one, in blocks that fit the cache."""
+    """Copy the lower triangle of a matrix to the upper one, in strips that fit the cache."""
     n = A.shape[0]
-    for top in range(0, n, 32):
-        for left in range(0, top + 1, 32):
-            for i in range(top, min(top + 32, n)):
-                for j in range(left, min(left + 32, i)):
-                    A[j, i] = A[i, j]
+    for left in range(0, n, 32):
+        for i in range(left, n):
+            for j in range(left, i if i < left + 32 else left + 32):
+                A[j, i] = A[i, j]
     return A
-
-
-@extending.intrinsic
-def at(context, value):
-    """Return the address of the entries of an array in C order, or of a number on the stack. An
-    array of which nothing else is used is freed at once."""
-    if isinstance(value, numba.types.Array) and value.layout != "C":
-        raise numba.errors.TypingError("an array isn't in C order")
-
-    def generate(context, builder, signature, values):
-        if isinstance(value, numba.types.Array):
-            place = context.make_array(value)(context, builder, values[0]).data
-        else:
-            place = numba.core.cgutils.alloca_once_value(builder, values[0])
-        return builder.bitcast(place, numba.core.cgutils.voidptr_t)
-
-    return numba.types.voidptr(value), generate
-
-
-@extending.intrinsic
-def cleared(context, X):
-    """Return an array in C order, whose bytes are set to 0: NumPy's function for zeros is four for
-    Numba."""
-
-    def generate(context, builder, signature, values):
-        array = context.make_array(X)(context, builder, values[0])
-        size = builder.mul(array.nitems, array.itemsize)
-        numba.core.cgutils.memset(builder, array.data, size, 0)
-        return numba.core.imputils.impl_ret_borrowed(context, builder, X, values[0])
-
-    return X(X), generate
 
 
 @compiled
@@ -86,27 +80,28 @@ def product(A, B, left, right):
     """Return A @ B, with A transposed for left, and B for right."""
     m, k = (A.shape[1], A.shape[0]) if left else (A.shape[0], A.shape[1])
     n = B.shape[0] if right else B.shape[1]
-    total = np.empty((m, n), dtype)
+    total = empty((m, n), dtype)
     if k == 0:
-        for i in range(m):
-            for j in range(n):
-                total[i, j] = 0
+        cleared(total)
     elif m and n:
-        gemm(
-            at(np.uint8(84 if right else 78)),
-            at(np.uint8(84 if left else 78)),
-            at(np.int32(n)),
-            at(np.int32(m)),
-            at(np.int32(k)),
-            at(dtype(1)),
-            at(B),
-            at(np.int32(B.shape[1])),
-            at(A),
-            at(np.int32(A.shape[1])),
-            at(dtype(0)),
-            at(total),
-            at(np.int32(n)),
-        )
+        first, second = np.uint8(84 if right else 78), np.uint8(84 if left else 78)
+        columns, width = B.shape[1], A.shape[1]
+        gemm(first, second, n, m, k, dtype(1), B, columns, A, width, dtype(0), total, n)
+    return total
+
+
+@compiled
+def matmul(A, B):
+    """Return the products of two stacks of matrices, of which one may have one matrix."""
+    (first, m, k), (second, _, n) = A.shape, B.shape
+    count, plain = second if first == 1 else first, np.uint8(78)
+    total = empty((count, m, n), dtype)
+    if k == 0:
+        cleared(total)
+    elif m and n:
+        for i in range(count):
+            left, right = A[i % first], B[i % second]
+            gemm(plain, plain, n, m, k, dtype(1), right, n, left, k, dtype(0), total[i], n)
     return total
 
 
@@ -114,23 +109,10 @@ def product(A, B, left, right):
 def matrix_by_vector(A, x, transposed):
     """Return A @ x, or A.T @ x."""
     m, n = A.shape
-    total = np.empty((n if transposed else m,), dtype)
-    for i in range(total.size):
-        total[i] = 0
+    total = cleared(empty((n if transposed else m,), dtype))
     if m and n:
-        gemv(
-            at(np.uint8(78 if transposed else 84)),
-            at(np.int32(n)),
-            at(np.int32(m)),
-            at(dtype(1)),
-            at(A),
-            at(np.int32(n)),
-            at(x),
-            at(np.int32(1)),
-            at(dtype(0)),
-            at(total),
-            at(np.int32(1)),
-        )
+        transpose = np.uint8(78 if transposed else 84)
+        gemv(transpose, n, m, dtype(1), A, n, x, 1, dtype(0), total, 1)
     return total
 
 
@@ -138,24 +120,10 @@ def matrix_by_vector(A, x, transposed):
 def gram(A, transposed):
     """Return A @ A.T, or A.T @ A, of which one half is computed."""
     k, n = (A.shape[0], A.shape[1]) if transposed else (A.shape[1], A.shape[0])
-    total = np.empty((n, n), dtype)
-    for i in range(n):
-        for j in range(n):
-            total[i, j] = 0
+    total = cleared(empty((n, n), dtype))
     if n and k:
         transpose = np.uint8(78 if transposed else 84)
-        syrk(
-            at(np.uint8(85)),
-            at(transpose),
-            at(np.int32(n)),
-            at(np.int32(k)),
-            at(dtype(1)),
-            at(A),
-            at(np.int32(A.shape[1])),
-            at(dtype(0)),
-            at(total),
-            at(np.int32(n)),
-        )
+        syrk(np.uint8(85), transpose, n, k, dtype(1), A, A.shape[1], dtype(0), total, n)
     return with_upper(total)
 
 
@@ -163,10 +131,9 @@ def gram(A, transposed):
 def lu_factored(X):
     """Return LU's factors of the transpose of a matrix in one array, the rows that were exchanged,
     and whether it is singular."""
-    n, factor = X.shape[0], X.copy()
-    exchanged, failed = np.empty((n,), np.int32), np.empty((1,), np.int32)
-    rows, step = at(np.int32(n)), at(np.int32(n or 1))
-    getrf(rows, rows, at(factor), step, at(exchanged), at(failed))
+    n, factor = X.shape[0], copied(X)
+    exchanged, failed = empty((n,), np.int32), empty((1,), np.int32)
+    getrf(n, n, factor, n or 1, exchanged, failed)
     return factor, exchanged, failed[0] > 0
 
 
@@ -175,9 +142,9 @@ def factored(X, definite):
     """Return Cholesky's lower factor of a matrix that is definite, for which nothing is exchanged,
     else LU's factors; and whether it was said to be definite (1) and isn't. One said to be
     symmetric (2) may be definite."""
-    n, factor, failed = X.shape[0], X.copy(), np.empty((1,), np.int32)
+    n, factor, failed = X.shape[0], copied(X), empty((1,), np.int32)
     if is_real:
-        potrf(at(np.uint8(85)), at(np.int32(n)), at(factor), at(np.int32(n or 1)), at(failed))
+        potrf(np.uint8(85), n, factor, n or 1, failed)
         if failed[0] == 0:
             return factor, failed[:0], False, False
     factor, exchanged, singular = lu_factored(X)
@@ -191,25 +158,13 @@ def by_triangle(factor, B, lower, transposed, unit):
     if B.size == 0:
         return
     n, count = B.shape
-    rows, columns, diagonal = at(np.int32(n)), at(np.int32(count)), at(np.uint8(85 if unit else 78))
-    uplo = at(np.uint8(85 if lower else 76))
-    trans = at(np.uint8(84 if transposed == (count > 1) else 78))
+    diagonal, uplo = np.uint8(85 if unit else 78), np.uint8(85 if lower else 76)
+    trans = np.uint8(84 if transposed == (count > 1) else 78)
     if count == 1:
-        trsv(uplo, trans, diagonal, rows, at(factor), rows, at(B), columns)
+        trsv(uplo, trans, diagonal, n, factor, n, B, 1)
     else:
-        trsm(
-            at(np.uint8(82)),
-            uplo,
-            trans,
-            diagonal,
-            columns,
-            rows,
-            at(dtype(1)),
-            at(factor),
-            rows,
-            at(B),
-            columns,
-        )
+        side = np.uint8(82)
+        trsm(side, uplo, trans, diagonal, count, n, dtype(1), factor, n, B, count)
 
 
 @compiled
@@ -229,17 +184,16 @@ def solved(factors, B, transposed):
     factor, exchanged, singular = factors[:3]
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
-    X, is_lu = B.copy(), exchanged.size > 0
+    X, is_lu = copied(B), exchanged.size > 0
     # Numba compiles no branch that the number of axes or factors excludes.
     if B.ndim == 1:
-        n, one = factor.shape[0], at(np.int32(1))
-        rows, step, failed = at(np.int32(n)), at(np.int32(n or 1)), at(np.int32(0))
+        n = factor.shape[0]
         if is_lu:
-            trans = at(np.uint8(78 if transposed else 84))
-            getrs(trans, rows, one, at(factor), step, at(exchanged), at(X), step, failed)
+            trans = np.uint8(78 if transposed else 84)
+            getrs(trans, n, 1, factor, n or 1, exchanged, X, n or 1, 0)
         for k in range(0 if is_lu else 2):
-            trans = at(np.uint8(78 if k else 84))
-            trsv(at(np.uint8(85)), trans, at(np.uint8(78)), rows, at(factor), step, at(X), one)
+            trans = np.uint8(78 if k else 84)
+            trsv(np.uint8(85), trans, np.uint8(78), n, factor, n or 1, X, 1)
         return X
     if transposed:
         exchange_rows(X, exchanged, not transposed)
@@ -259,14 +213,12 @@ def inverted(factors):
     factor, exchanged, singular = factors[:3]
     if singular:
         raise np.linalg.LinAlgError("Singular matrix")
-    n, inverse = factor.shape[0], factor.copy()
-    rows, step, failed = at(np.int32(n)), at(np.int32(n or 1)), at(np.int32(0))
+    n, inverse = factor.shape[0], copied(factor)
     if len(factors) == 4 and exchanged.size == 0:
-        potri(at(np.uint8(85)), rows, at(inverse), step, failed)
+        potri(np.uint8(85), n, inverse, n or 1, 0)
         return with_upper(inverse)
-    space = np.empty((64 * n + 1,), dtype)
-    getri(rows, at(inverse), step, at(exchanged), at(space), at(np.int32(space.size)), failed)
-    space[0] = 0  # until here it isn't freed
+    space = empty((64 * n + 1,), dtype)
+    getri(n, inverse, n or 1, exchanged, space, space.size, 0)
     return inverse
 
 

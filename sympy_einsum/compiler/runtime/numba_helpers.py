@@ -48,10 +48,15 @@ SUPPORT: dict[str, Helper] = {
     ),
     **helpers(".numba_types", "is_real"),
     **helpers(
+        ".numba_memory",
+        *("require_c_order", "strides_in_c_order", "allocated", "empty", "copied", "cleared"),
+        *("reshaped", "store_row"),
+    ),
+    **helpers(
         ".numba_factors",
         *("by_address", "gemm", "gemv", "syrk", "trsm", "trsv", "getrf", "getrs", "getri"),
-        *("potrf", "potri", "cleared", "lu_factored"),
-        *("with_upper", "at", "product", "matrix_by_vector", "gram", "factored", "by_triangle"),
+        *("potrf", "potri", "lu_factored"),
+        *("with_upper", "product", "matmul", "matrix_by_vector", "gram", "factored", "by_triangle"),
         *("exchange_rows", "solved", "inverted", "determinant", "log_determinant"),
         "signed_log_determinant",
     ),
@@ -78,7 +83,7 @@ SUPPORT: dict[str, Helper] = {
     ),
     **helpers(
         ".numba_arrays",
-        *("make_finite", "matmul", "cumsum", "lagged_cumsum", "running_choices", "cummax"),
+        *("make_finite", "cumsum", "lagged_cumsum", "running_choices", "cummax"),
         *("cummin", "sort", "argsort", "argmax", "argmin", "last_equal", "argcummax"),
         *("argcummin", "cumprod"),
         *("running_products", "recurrence", "running_weights", "logcumsumexp", "running_mean"),

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from runtime_helpers import compiled, helper, raw
 
 import sympy_einsum.compiler.runtime.numba_stacks as numba_stacks
+from sympy_einsum.compiler.backends import BACKENDS
 
 RANDOM = np.random.default_rng(4)
 
@@ -280,18 +281,88 @@ def test_triangles_and_exchanges_of_numba():
 
 def test_addresses_in_compiled_code():
     numba = pytest.importorskip("numba")
-    at, first = raw("numba_factors.at"), raw("numba_factors.by_address")
-    assert first("scipy.linalg.cython_blas", "dot", 5).symbol == "scipy_ddot"
+    swapped = raw("numba_factors.by_address")("scipy.linalg.cython_blas", "swap")
 
     @numba.njit
-    def address(x):
-        return at(x)
+    def swap(x, y):
+        swapped(x.size, x, 1, y, 1)
 
+    x, y = np.arange(3.0), np.ones(3)
+    swap(x, y)
+    assert_array_equal([x, y], [np.ones(3), np.arange(3)])
     with pytest.raises(numba.core.errors.TypingError, match="isn't in C order"):
-        address(np.zeros((3, 3)).T[:2])
-    cleared = raw("numba_factors.cleared")
-    for shape in ((0,), (3,), (2, 0), (2, 3, 4)):
-        assert_array_equal(numba.njit(lambda x: cleared(x))(np.ones(shape)), np.zeros(shape))
+        swap(np.zeros((3, 3)).T[:2], np.zeros((2, 3)))
+
+
+def test_memory_in_compiled_code():
+    numba = pytest.importorskip("numba")
+    empty, cleared = raw("numba_memory.empty"), raw("numba_memory.cleared")
+    copied, reshaped = raw("numba_memory.copied"), raw("numba_memory.reshaped")
+    store_row = raw("numba_memory.store_row")
+
+    @numba.njit
+    def made(shape):
+        return empty(shape, np.int32)
+
+    @numba.njit
+    def entries(X, shape):
+        return copied(X), reshaped(X, shape), cleared(copied(X))
+
+    @numba.njit
+    def with_row(X, place, row):
+        store_row(X, place, row)
+        return X
+
+    for shape in ((), (0,), (3,), (2, 0), (2, 3, 4)):
+        new = made(shape)
+        assert (new.shape, new.dtype) == (shape, np.int32)
+        assert new.flags.c_contiguous
+        assert new.flags.writeable
+        X = np.arange(float(np.prod(shape))).reshape(shape)
+        copy, other, zeros = entries(X, (1, X.size))
+        assert_array_equal(copy, X)
+        assert not np.may_share_memory(copy, X)
+        assert_array_equal(other, X.reshape(1, X.size))
+        assert_array_equal(zeros, np.zeros(shape))
+        rows = np.stack([X, X + 1])
+        assert_array_equal(with_row(rows.copy(), 1, X), [X, X])
+    for shape in ((2**40, 2**40), (2**30, 2**31)):
+        with pytest.raises(MemoryError):
+            made(shape)
+    with pytest.raises(numba.core.errors.TypingError, match="of another type"):
+        with_row(np.zeros((2, 2)), 0, np.zeros(2, int))
+    with pytest.raises(numba.core.errors.TypingError, match="isn't in C order"):
+        entries(np.zeros((3, 3)).T, (9,))
+
+
+class Counting:
+    """A builder of code that computes with Python's integers."""
+
+    def smul_with_overflow(self, a, b):
+        return a * b, a * b >= 2**63
+
+    def extract_value(self, pair, place):
+        return pair[place]
+
+    def or_(self, first, second):
+        return first is True or second
+
+
+def test_types_and_strides_of_compiled_arrays():
+    numba = pytest.importorskip("numba")
+    require, array = raw("numba_memory.require_c_order"), numba.types.Array
+    require(array(numba.float64, 2, "C"), numba.int64)
+    for layout in "FA":
+        with pytest.raises(numba.core.errors.TypingError, match="isn't in C order"):
+            require(numba.int64, array(numba.float64, 2, layout))
+    strides = raw("numba_memory.strides_in_c_order")
+    assert strides(Counting(), 8, [2, 3, 4]) == ([96, 32, 8], 192, False)
+    assert strides(Counting(), 8, [2**40, 2**40])[2]
+    # One function makes all new arrays.
+    support = BACKENDS["numba"].support
+    callers = {own for own in support if "allocated" in BACKENDS["numba"].helper(own).names}
+    assert callers == {"empty", "copied"}
+    assert raw("numba_memory.allocated")
 
 
 # --- derivatives of determinants ------------------------------------------------------------------
@@ -447,13 +518,14 @@ def test_norms_of_powers(times):
 
 
 def test_products_of_stacks_of_matrices():
+    pytest.importorskip("numba")
     A, B = RANDOM.standard_normal((3, 2, 4)), RANDOM.standard_normal((1, 4, 2))
-    assert_allclose(raw("numba_arrays.matmul")(A, B), A @ B)
-    assert raw("numba_arrays.matmul")(A[:0], B).shape == (0, 2, 2)
-    assert raw("numba_arrays.matmul")(B, A[:0]).shape == (0, 4, 4)
-    assert (
-        raw("numba_arrays.matmul")(A[:, :, :0], B[:, :0]).tolist() == np.zeros((3, 2, 2)).tolist()
-    )
+    matmul = raw("numba_factors.matmul")
+    for first, second in ((A, B), (B, A), (A, A.transpose(0, 2, 1).copy()), (A[:0], B), (B, A[:0])):
+        assert_allclose(matmul(first, second), first @ second, atol=1e-14)
+    assert_array_equal(matmul(A[:, :, :0].copy(), B[:, :0].copy()), np.zeros((3, 2, 2)))
+    for first, second in ((A[:, :0].copy(), B), (A, B[:, :, :0].copy())):
+        assert matmul(first, second).shape == (first @ second).shape
 
 
 def test_derivatives_of_functions_of_matrices():

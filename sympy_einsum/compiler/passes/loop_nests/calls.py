@@ -47,7 +47,7 @@ def _count(kernel: Statements, lengths: Sequence[Expr]) -> Code:
 
 
 def _reshaped(kernel: Statements, number: int, *shape: Code) -> Code:
-    return quote("{0}.reshape({1})", kernel.whole(number), shape)
+    return quote("reshaped({0}, {1})", kernel.whole(number), shape)
 
 
 def around_axis(kernel: Statements, number: int, axis: int) -> Code:
@@ -62,7 +62,7 @@ def _like(kernel: Statements, number: int, code: Code) -> Code:
     """Return a result with the shape of its instruction."""
     if not kernel.shape_of(number):
         return quote("{0}.ravel()[0]", code)
-    return quote("{0}.reshape({1})", code, kernel.shape(number))
+    return quote("reshaped({0}, {1})", code, kernel.shape(number))
 
 
 def _cumsum(kernel: Statements, number: int) -> Code:

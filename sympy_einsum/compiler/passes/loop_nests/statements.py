@@ -90,7 +90,7 @@ def _in_loops(index: Index, order: Sequence[int]) -> Index:
 
 def zeros(shape: Sequence[Code], kind: Code) -> Code:
     """Return an array of zeros."""
-    return quote("cleared(np.empty({0}, {1}))", shape, kind)
+    return quote("cleared(empty({0}, {1}))", shape, kind)
 
 
 class Statements(Entries):
