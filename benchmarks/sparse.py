@@ -1,8 +1,8 @@
 """Measure sparse derivatives: ``python -m benchmarks.sparse``.
 
-Compares Jacobians and a Hessian as SciPy's CSR arrays with hand-written assembly, once with a
-pattern that was computed before and once with one that each call computes, and writes
-results-sparse.md.
+Compares Jacobians and a Hessian as SciPy's CSR arrays, and functions that solve sparse systems,
+with hand-written programs, once with a pattern that was computed before and once with one that each
+call computes, and writes results-sparse.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_banded
 from scipy.sparse import bsr_array, csr_array
+from scipy.sparse.linalg import spsolve
 from sympy import symbols
 
 import sympy_einsum as se
@@ -232,6 +234,101 @@ def step_calls(case: Case) -> dict[str, Callable[[], Any]]:
     return {"ours": ours, "by hand": by_hand(case.by_hand), "known": by_hand(case.with_pattern)}
 
 
+# A matrix that is assembled from square elements, each a multiple of one, and some of its rows.
+q = symbols("q", integer=True, positive=True)
+CORNERS, ELEMENT, FREE = (
+    se.TensorSymbol("D", m, 8),
+    se.TensorSymbol("K", (8, 8), symmetric=True),
+    se.TensorSymbol("I", q),
+)
+DENSITY, LOAD = se.TensorSymbol("rho", m), se.TensorSymbol("f", n)
+
+
+def beam(columns: int, rows: int) -> dict[str, Callable[[], Any]]:
+    """Return runs of the compliance of a beam with its gradient by the densities of its elements,
+    as of O. Sigmund's "A 99 line topology optimization code", 2001."""
+    corner = np.arange(columns)[:, None] * (rows + 1) + np.arange(rows)
+    places = [corner + 1, corner + rows + 2, corner + rows + 1, corner]
+    corners = np.stack([2 * own + k for own in places for k in (0, 1)], axis=-1).reshape(-1, 8)
+    # The stiffness of a plane square, Poisson's ratio 0.3.
+    a = np.array([45, 17.5, -27.5, -2.5, -22.5, -17.5, 5, 2.5]) / 91
+    order = ["01234567", "10765432", "27056341", "36507214"]
+    order += ["45634701", "54321076", "63412705", "72143650"]
+    element = np.array([[a[int(k)] for k in line] for line in order])
+    count = 2 * (columns + 1) * (rows + 1)
+    load = np.zeros(count)
+    load[1] = -1
+    fixed = np.append(np.arange(0, 2 * (rows + 1), 2), count - 1)
+    free = np.setdiff1d(np.arange(count), fixed)
+    density = np.random.default_rng(0).uniform(0.3, 1, len(corners))
+    i, j = np.repeat(corners, 8, axis=1).ravel(), np.tile(corners, 8).ravel()
+
+    hots = se.one_hot(CORNERS, n)
+    stiffness = se.einsum("e,eai,ebj,ab->ij", DENSITY**3, hots, hots, ELEMENT)[FREE][:, FREE]
+    compliance = LOAD[FREE] @ se.solve(stiffness, LOAD[FREE])
+    function = se.lambdify(
+        [DENSITY, CORNERS, ELEMENT, FREE, LOAD], [compliance, se.gradient(compliance, DENSITY)]
+    )
+
+    def solved(matrix: Any) -> tuple[float, np.ndarray]:
+        moved = np.zeros(count)
+        moved[free] = spsolve(matrix, load[free])
+        own = moved[corners]
+        return load @ moved, -3 * density**2 * ((own @ element) * own).sum(axis=1)
+
+    def by_hand() -> tuple[float, np.ndarray]:
+        entries = np.multiply.outer(density**3, element.ravel()).ravel()
+        return solved(csr_array((entries, (i, j)), shape=(count, count))[free][:, free].tocsc())
+
+    whole = csr_array((np.ones(len(i)), (i, j)), shape=(count, count))[free][:, free].tocsc()
+    number = np.full(count, -1)
+    number[free] = np.arange(len(free))
+    kept = (number[i] >= 0) & (number[j] >= 0)
+    whole.data[:] = np.arange(whole.nnz)
+    slots = np.asarray(whole[number[i][kept], number[j][kept]]).ravel().astype(int)
+
+    def known() -> tuple[float, np.ndarray]:
+        entries = np.multiply.outer(density**3, element.ravel()).ravel()[kept]
+        data = np.bincount(slots, entries, whole.nnz)
+        matrix = whole.copy()
+        matrix.data = data
+        return solved(matrix)
+
+    return {
+        "ours": lambda: function(density, corners, element, free, load),
+        "by hand": by_hand,
+        "known": known,
+    }
+
+
+def diffusion(count: int) -> dict[str, Callable[[], Any]]:
+    """Return runs of an implicit step of diffusion, the squared distance to a goal, with its
+    gradient by the diffusivities."""
+    rate, start, goal = (
+        se.TensorSymbol("k", n - 1),
+        se.TensorSymbol("u", n),
+        se.TensorSymbol("g", n),
+    )
+    differences = snp.eye(n)[1:] - snp.eye(n)[:-1]
+    end = se.solve(se.Delta(n) + differences.T @ (rate[:, None] * differences), start)
+    distance = ((end - goal) ** 2).sum()
+    function = se.lambdify([rate, start, goal], [distance, se.gradient(distance, rate)])
+    rng = np.random.default_rng(0)
+    k, u, g = rng.uniform(1, 2, count - 1), rng.normal(size=count), rng.normal(size=count)
+
+    def by_hand() -> tuple[float, np.ndarray]:
+        bands = np.zeros((3, count))
+        bands[1] = 1
+        bands[1, 1:] += k
+        bands[1, :-1] += k
+        bands[0, 1:] = bands[2, :-1] = -k
+        end = solve_banded((1, 1), bands, u)
+        adjoint = solve_banded((1, 1), bands, 2 * (end - g))
+        return ((end - g) ** 2).sum(), -np.diff(adjoint) * np.diff(end)
+
+    return {"ours": lambda: function(k, u, g), "by hand": by_hand, "known": by_hand}
+
+
 def row(name: str, calls: dict[str, Callable[[], Any]], seconds: float) -> list[str]:
     """Return milliseconds by hand and the ratios of ours, in time to both and in memory."""
     times = interleaved(calls, seconds)
@@ -261,7 +358,17 @@ def run(seconds: float = 6.0) -> list[list[str]]:
     steps = calls["ours"](), calls["by hand"]()
     assert abs(steps[0] - steps[1]).max() < 1e-8 * abs(steps[1]).max()
     name = f"a step by the Schur complement, {OBSERVATIONS} reprojections"
-    return [*rows, row(name, calls, seconds)]
+    rows.append(row(name, calls, seconds))
+    systems = {
+        "compliance of a beam of 60×20 elements, gradient": beam(60, 20),
+        "compliance of a beam of 150×50 elements, gradient": beam(150, 50),
+        "a step of diffusion, n = 100000, gradient": diffusion(10**5),
+    }
+    for name, calls in systems.items():
+        for own, theirs in zip(calls["ours"](), calls["by hand"](), strict=True):
+            np.testing.assert_allclose(own, theirs, rtol=1e-7, atol=1e-9)
+        rows.append(row(name, calls, seconds))
+    return rows
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from ..rules import (
     distribute_scalar_contractions,
     hoist_inputs,
     lift_deltas,
+    push_diagonals_down,
     push_slices_down,
     sum_stored_values,
     with_partial_sums,
@@ -79,6 +80,7 @@ _REWRITES: tuple[tuple[Callable[[Sequence[Operand]], Sequence[Operand]], type], 
     (hoist_inputs, Scan),
     (by_diagonals, TensorSymbol),
     (lift_deltas, View),
+    (push_diagonals_down, View),
     (push_slices_down, Positions),
 )
 

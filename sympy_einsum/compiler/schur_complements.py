@@ -352,10 +352,10 @@ class _BandedFactors:
     """The factors of a matrix with few diagonals."""
 
     def __init__(self, matrix: Matrix, lower: int, upper: int):
-        entries = matrix.tocoo()
-        i, j = entries.coords
-        band = np.zeros((2 * lower + upper + 1, matrix.shape[0]))
-        np.add.at(band, (lower + upper + i - j, j), entries.data)
+        n = matrix.shape[0]
+        band = np.zeros((2 * lower + upper + 1, n))
+        for k in range(-lower, upper + 1):
+            band[lower + upper - k, max(k, 0) : n + min(k, 0)] = matrix.diagonal(k)
         self.lower, self.upper = lower, upper
         self.factors, self.pivots, zero_pivot = lapack.dgbtrf(band, lower, upper)
         if zero_pivot > 0:
@@ -371,6 +371,23 @@ class _BandedFactors:
         return float(np.log(np.abs(self.factors[self.lower + self.upper])).sum())
 
 
+class _TridiagonalFactors:
+    """The factors of a tridiagonal matrix."""
+
+    def __init__(self, matrix: Matrix):
+        diagonals = [matrix.diagonal(k).astype(float) for k in (-1, 0, 1)]
+        *self.factors, zero_pivot = lapack.dgttrf(*diagonals)
+        if zero_pivot > 0:
+            raise np.linalg.LinAlgError("the matrix is singular")
+
+    def solve(self, right: Matrix) -> np.ndarray:
+        found: np.ndarray = lapack.dgttrs(*self.factors, np.asarray(as_dense(right), float))[0]
+        return found
+
+    def logdet(self) -> float:
+        return float(np.log(np.abs(self.factors[1])).sum())
+
+
 def factorization_of(matrix: Matrix, is_own: bool = True) -> Inverse:
     """Factor a matrix: a large sparse one as such, by its band if that is narrow; a dense one may
     be overwritten if ``is_own`` says so.
@@ -383,8 +400,11 @@ def factorization_of(matrix: Matrix, is_own: bool = True) -> Inverse:
         return _DenseSystem(matrix.toarray(), True)
     i, j = matrix.tocoo().coords
     lower, upper = [int((own).max(initial=0)) for own in (i - j, j - i)]
-    is_banded = lower + upper < tuning.MAX_BANDWIDTH and matrix.dtype.kind == "f"
-    return _BandedFactors(matrix, lower, upper) if is_banded else _SparseFactors(matrix)
+    if lower + upper >= tuning.MAX_BANDWIDTH or matrix.dtype.kind != "f":
+        return _SparseFactors(matrix)
+    if max(lower, upper) <= 1:
+        return _TridiagonalFactors(matrix)
+    return _BandedFactors(matrix, lower, upper)
 
 
 def in_blocks(found: Matrix, rows: Sequence[Lengths], columns: Sequence[Lengths]) -> Matrix:

@@ -3,6 +3,7 @@
 from .association import reassociated as reassociated
 from .blocks import Blocks as Blocks
 from .compressed import Compressed as Compressed, compress as compress, structure as structure
+from .diagonal_pushdown import push_diagonals_down as push_diagonals_down
 from .diagonals import by_diagonals as by_diagonals
 from .entry_formulas import entry_of as entry_of
 from .entry_positions import (

@@ -1,0 +1,105 @@
+"""Diagonal pushdown: diagonals of sums and of outer products are computed without these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from ..core import Indices, transform
+from ..expressions import (
+    Einsum,
+    Operand,
+    Positions,
+    TensorAdd,
+    View,
+    contract,
+    is_slice,
+    order_of,
+    rebuild,
+    representative,
+    total_of,
+    unite,
+)
+
+
+class _DiagonalTerm(NamedTuple):
+    """A product: its factors, each with the labels of its axes."""
+
+    factors: Sequence[tuple[Operand, Indices]]
+    is_outer: bool
+
+
+def push_diagonals_down(exprs: Sequence[Operand]) -> Sequence[Operand]:
+    """Rewrite diagonals of (slices of) sums with an outer product as sums of diagonals: that of
+    outer(x, y) + A is x*y + A.diagonal()."""
+    return transform(exprs, _pushed)
+
+
+def _pushed(node: Operand, new: tuple[Operand, ...]) -> Operand:
+    node = rebuild(node, new)
+    if not isinstance(node, View) or node.core is None or order_of(node.core) <= node.order:
+        return node
+    if len({*node.output}) < node.order:
+        return node
+    parts = [*zip(node.operands, node.subscripts, strict=True)]
+    (labels,) = [own for operand, own in parts if operand is node.core]
+    terms = [*_expanded(node.core, labels, count(1 + max(labels)))]
+    if not any(term.is_outer for term in terms):
+        return node
+    scalars = [part for part in parts if part[0] is not node.core]
+    return total_of([_contracted([*term.factors, *scalars], node.output) for term in terms])
+
+
+def _contracted(factors: Sequence[tuple[Operand, Indices]], output: Indices) -> Operand:
+    lengths = {
+        label: n
+        for own, labels in factors
+        if labels
+        for label, n in zip(labels, own.shape, strict=True)
+    }
+    operands, subscripts = zip(*factors, strict=True)
+    return contract(operands, subscripts, output, lengths)
+
+
+def _expanded(node: Operand, labels: Indices, fresh: Iterator[int]) -> Iterator[_DiagonalTerm]:
+    """Yield the terms of a tensor whose axes have some labels."""
+    if isinstance(node, TensorAdd):
+        for own in node.operands:
+            yield from _expanded(own, labels, fresh)
+        return
+    if not isinstance(node, Einsum) or len({*node.output}) < node.order:
+        yield _DiagonalTerm([(node, labels)], False)
+        return
+    moved = dict(zip(node.output, labels, strict=True))
+    if not (isinstance(node, View) or is_slice(node)):
+        parts = [*_parts_of(node)]
+        factors = [(own, tuple([moved[i] for i in axes])) for own, axes in parts]
+        is_outer = len([axes for _, axes in parts if axes]) > 1
+        yield _DiagonalTerm(factors, True) if is_outer else _DiagonalTerm([(node, labels)], False)
+        return
+    inner = {i for own in node.subscripts for i in own}
+    moved.update({i: next(fresh) for i in sorted(inner - {*moved})})
+    factors = [
+        (own, tuple([moved[i] for i in axes]))
+        for own, axes in zip(node.operands, node.subscripts, strict=True)
+    ]
+    (taken,) = [own for own in factors if order_of(own[0]) and not isinstance(own[0], Positions)]
+    rest = [own for own in factors if own is not taken]
+    for term in _expanded(*taken, fresh):
+        yield _DiagonalTerm([*rest, *term.factors], term.is_outer)
+
+
+def _parts_of(node: Einsum) -> Iterator[tuple[Operand, Indices]]:
+    """Yield the products that a product consists of, with the axes of the result that each has."""
+    part: dict[int, int] = {}
+    for labels in node.subscripts:
+        for label in labels[1:]:
+            unite(part, labels[0], label)
+    groups: dict[int | None, list[tuple[Operand, Indices]]] = {}
+    for own, labels in zip(node.operands, node.subscripts, strict=True):
+        key = representative(part, labels[0]) if labels else None
+        groups.setdefault(key, []).append((own, labels))
+    for key, factors in groups.items():
+        axes = tuple([i for i in node.output if representative(part, i) == key])
+        yield _contracted(factors, axes), axes
