@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
+
+from sympy import Expr
 
 from ..core import Indices, transform
 from ..expressions import (
@@ -48,18 +50,21 @@ def _pushed(node: Operand, new: tuple[Operand, ...]) -> Operand:
     if not any(term.is_outer for term in terms):
         return node
     scalars = [part for part in parts if part[0] is not node.core]
-    return total_of([_contracted([*term.factors, *scalars], node.output) for term in terms])
+    lengths = dict(zip(labels, node.core.shape, strict=True))
+    return total_of(
+        [_contracted([*term.factors, *scalars], node.output, lengths) for term in terms]
+    )
 
 
-def _contracted(factors: Sequence[tuple[Operand, Indices]], output: Indices) -> Operand:
-    lengths = {
-        label: n
-        for own, labels in factors
-        if labels
-        for label, n in zip(labels, own.shape, strict=True)
-    }
+def _contracted(
+    factors: Sequence[tuple[Operand, Indices]], output: Indices, lengths: Mapping[int, Expr]
+) -> Operand:
+    found = dict(lengths)
+    for own, labels in factors:
+        if labels:
+            found.update(zip(labels, own.shape, strict=True))
     operands, subscripts = zip(*factors, strict=True)
-    return contract(operands, subscripts, output, lengths)
+    return contract(operands, subscripts, output, found)
 
 
 def _expanded(node: Operand, labels: Indices, fresh: Iterator[int]) -> Iterator[_DiagonalTerm]:
@@ -68,15 +73,16 @@ def _expanded(node: Operand, labels: Indices, fresh: Iterator[int]) -> Iterator[
         for own in node.operands:
             yield from _expanded(own, labels, fresh)
         return
+    whole = _DiagonalTerm([(node, labels)], False)
     if not isinstance(node, Einsum) or len({*node.output}) < node.order:
-        yield _DiagonalTerm([(node, labels)], False)
+        yield whole
         return
     moved = dict(zip(node.output, labels, strict=True))
     if not (isinstance(node, View) or is_slice(node)):
         parts = [*_parts_of(node)]
         factors = [(own, tuple([moved[i] for i in axes])) for own, axes in parts]
         is_outer = len([axes for _, axes in parts if axes]) > 1
-        yield _DiagonalTerm(factors, True) if is_outer else _DiagonalTerm([(node, labels)], False)
+        yield _DiagonalTerm(factors, True) if is_outer else whole
         return
     inner = {i for own in node.subscripts for i in own}
     moved.update({i: next(fresh) for i in sorted(inner - {*moved})})
@@ -84,9 +90,12 @@ def _expanded(node: Operand, labels: Indices, fresh: Iterator[int]) -> Iterator[
         (own, tuple([moved[i] for i in axes]))
         for own, axes in zip(node.operands, node.subscripts, strict=True)
     ]
-    (taken,) = [own for own in factors if order_of(own[0]) and not isinstance(own[0], Positions)]
-    rest = [own for own in factors if own is not taken]
-    for term in _expanded(*taken, fresh):
+    taken = [own for own in factors if order_of(own[0]) and not isinstance(own[0], Positions)]
+    if len(taken) != 1:  # one of selectors only, or of scalars
+        yield whole
+        return
+    rest = [own for own in factors if own is not taken[0]]
+    for term in _expanded(*taken[0], fresh):
         yield _DiagonalTerm([*rest, *term.factors], term.is_outer)
 
 
@@ -102,4 +111,5 @@ def _parts_of(node: Einsum) -> Iterator[tuple[Operand, Indices]]:
         groups.setdefault(key, []).append((own, labels))
     for key, factors in groups.items():
         axes = tuple([i for i in node.output if representative(part, i) == key])
-        yield _contracted(factors, axes), axes
+        lengths = {i: n for i, n in zip(node.output, node.shape, strict=True) if i in axes}
+        yield _contracted(factors, axes, lengths), axes

@@ -67,13 +67,15 @@ def test_the_gradient_by_the_bands_of_a_matrix_that_is_solved_with():
     assert_close(function(x, y, z), -np.diff(adjoint) * np.diff(solution))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(60))
 def test_random_sums(seed):
     random = Random(seed)
     terms = [OUTER, OUTER.T, A, A.T, se.outer(c, c), snp.diag(a), A @ A, t * se.outer(b, c)]
+    terms += [se.Delta(n), t * se.Ones(n, n), a[:, None] * se.Ones(n, n), snp.eye(n, k=1)]
+    terms += [t * snp.eye(n, k=-1)[:, ::-1], se.outer(A @ a, se.inv(A) @ b), T.sum(axis=2)]
     cuts = [slice(None), slice(1, None), slice(None, -1), slice(None, None, -1)]
     total, values = 0, 0
-    for term in random.sample(terms, random.randint(1, 4)):
+    for term in random.sample(terms, random.randint(1, 5)):
         factor = random.choice([1, -1, 2])
         total, values = total + factor * term, values + factor * by_numpy(term, VALUES)
     first, second = random.choice(cuts), random.choice(cuts)
