@@ -12,7 +12,16 @@ from typing import Any, TypeAlias
 from sympy import Expr, Mul, S, total_degree
 
 from ..core import Shape, UnsupportedError, same_shape, tuning
-from ..expressions import Einsum, OneHot, Operand, Zeros, contract, shape_of
+from ..expressions import (
+    Einsum,
+    OneHot,
+    Operand,
+    Positions,
+    TensorAdd,
+    Zeros,
+    contract,
+    shape_of,
+)
 from ..rules import AffinePlace, Blocks, GatheredPlace, Place, SparseTerm, sparse_terms
 from .ir.code import Code, as_code, name, quote, subscript
 from .low_rank_blocks import low_rank_sum
@@ -132,12 +141,24 @@ def sparse_block(block: Operand, row: Shape, column: Shape) -> SparseMatrix | No
 def sparse_system(matrix: Operand) -> SparseMatrix | None:
     """Split a square matrix, or one that it is a part of, into terms with known positions; None
     where they are too many for the factors of a sparse matrix to pay."""
+    if not _may_be_sparse(matrix):
+        return None
     whole, part = _whole(matrix)
     row = shape_of(whole)[:1]
     found = sparse_block(whole, row, row)
     if found is None or not all(_are_few(term.lengths, row[0]) for term in found.terms):
         return None
     return replace(found, part=part)
+
+
+def _may_be_sparse(node: Operand) -> bool:
+    """Tell whether sums and products have factors that say where entries stand, without a look at
+    what these are functions of: all matrices are asked."""
+    if isinstance(node, TensorAdd):
+        return all(map(_may_be_sparse, node.operands))
+    if not isinstance(node, Einsum):
+        return isinstance(node, (OneHot, Positions))
+    return len({*node.output}) < node.order or any(map(_may_be_sparse, node.operands))
 
 
 def _whole(matrix: Operand) -> tuple[Operand, Operand | None]:
