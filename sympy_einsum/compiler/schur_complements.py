@@ -46,6 +46,14 @@ class Inverse(Protocol):
         ...
 
 
+class Factorization(Inverse, Protocol):
+    """The factors of a matrix."""
+
+    def solve(self, right: Matrix, transposed: bool = False) -> Matrix:
+        """Multiply a matrix by the inverse, or by that of the transpose, from the left."""
+        ...
+
+
 class _Eliminated(NamedTuple):
     """Diagonal blocks that are eliminated together, and the inverse of the matrix of them and of
     the blocks between them."""
@@ -308,12 +316,12 @@ class _DenseSystem:
         )[:2]
         return found
 
-    def solve(self, right: np.ndarray) -> np.ndarray:
+    def solve(self, right: np.ndarray, transposed: bool = False) -> np.ndarray:
         if not self.has_factors:
-            return np.linalg.solve(self.matrix, right)
+            return np.linalg.solve(self.matrix.T if transposed else self.matrix, right)
         if not self._factors[0].diagonal().all():
             raise np.linalg.LinAlgError("the matrix is singular")
-        return np.asarray(lapack.dgetrs(*self._factors, right, trans=1)[0])
+        return np.asarray(lapack.dgetrs(*self._factors, right, trans=int(not transposed))[0])
 
     def logdet(self) -> float:
         if not self.has_factors:
@@ -339,9 +347,10 @@ class _SparseFactors:
         except RuntimeError as error:
             raise np.linalg.LinAlgError(f"the matrix is singular: {error}") from error
 
-    def solve(self, right: Matrix) -> np.ndarray:
+    def solve(self, right: Matrix, transposed: bool = False) -> np.ndarray:
         kind = np.result_type(self.factors.U.dtype, float)
-        found: np.ndarray = self.factors.solve(np.ascontiguousarray(as_dense(right), kind))
+        columns = np.ascontiguousarray(as_dense(right), kind)
+        found: np.ndarray = self.factors.solve(columns, "T" if transposed else "N")
         return found
 
     def logdet(self) -> float:
@@ -361,10 +370,10 @@ class _BandedFactors:
         if zero_pivot > 0:
             raise np.linalg.LinAlgError("the matrix is singular")
 
-    def solve(self, right: Matrix) -> np.ndarray:
+    def solve(self, right: Matrix, transposed: bool = False) -> np.ndarray:
         columns = np.asarray(as_dense(right), float)
         own = self.factors, self.lower, self.upper, columns, self.pivots
-        found: np.ndarray = lapack.dgbtrs(*own)[0]
+        found: np.ndarray = lapack.dgbtrs(*own, trans=int(transposed))[0]
         return found
 
     def logdet(self) -> float:
@@ -380,15 +389,16 @@ class _TridiagonalFactors:
         if zero_pivot > 0:
             raise np.linalg.LinAlgError("the matrix is singular")
 
-    def solve(self, right: Matrix) -> np.ndarray:
-        found: np.ndarray = lapack.dgttrs(*self.factors, np.asarray(as_dense(right), float))[0]
+    def solve(self, right: Matrix, transposed: bool = False) -> np.ndarray:
+        columns, trans = np.asarray(as_dense(right), float), "T" if transposed else "N"
+        found: np.ndarray = lapack.dgttrs(*self.factors, columns, trans=trans)[0]
         return found
 
     def logdet(self) -> float:
         return float(np.log(np.abs(self.factors[1])).sum())
 
 
-def factorization_of(matrix: Matrix, is_own: bool = True) -> Inverse:
+def factorization_of(matrix: Matrix, is_own: bool = True) -> Factorization:
     """Factor a matrix: a large sparse one as such, by its band if that is narrow; a dense one may
     be overwritten if ``is_own`` says so.
 

@@ -140,7 +140,7 @@ def sparse_block(block: Operand, row: Shape, column: Shape) -> SparseMatrix | No
 
 def sparse_system(matrix: Operand) -> SparseMatrix | None:
     """Split a square matrix, or one that it is a part of, into terms with known positions; None
-    where they are too many for the factors of a sparse matrix to pay."""
+    where they are so many that a dense matrix is factored as fast."""
     if not _may_be_sparse(matrix):
         return None
     whole, part = _whole(matrix)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .schur_complements import Inverse, factorization_of
+from .schur_complements import Factorization, factorization_of
 
 
 class SparseSystem:
@@ -26,17 +26,14 @@ class SparseSystem:
         self.wide = np.result_type(self.kind, float)
 
     @cached_property
-    def _factors(self) -> Inverse:
+    def _factors(self) -> Factorization:
         return factorization_of(self.matrix.astype(self.wide))
-
-    @cached_property
-    def _transposed(self) -> Inverse:
-        return factorization_of(self.matrix.T.tocsr().astype(self.wide))
 
     def solve(self, right: np.ndarray, transposed: bool = False) -> np.ndarray:
         """Return the solution; raises LinAlgError where the matrix is singular."""
-        factors = self._transposed if transposed else self._factors
-        found = factors.solve(right.astype(np.result_type(right, self.wide), copy=False))
+        if np.iscomplexobj(right) and self.wide.kind == "f":
+            return self.solve(right.real, transposed) + 1j * self.solve(right.imag, transposed)
+        found = self._factors.solve(right.astype(self.wide, copy=False), transposed)
         return np.asarray(found, np.result_type(right, self.kind))
 
     def inv(self) -> np.ndarray:

@@ -155,6 +155,19 @@ def test_types(kind, sparse):
     assert len(sparse) == 1
 
 
+@pytest.mark.parametrize("name", ["bands", "a product of bands", "not symmetric", "transposed"])
+def test_complex_right_hand_sides_of_real_matrices(name, sparse):
+    matrix, right = CASES[name]
+    values = data()
+    values[0] = values[0] + 1j * rng.normal(size=7)
+    solutions = [se.solve(matrix, right), se.solve(matrix.T, right)]
+    found = se.lambdify(ARGUMENTS, solutions)(*values)
+    array = se.lambdify(ARGUMENTS, matrix)(*values)
+    assert_close(found[0], np.linalg.solve(array, values[0]))
+    assert_close(found[1], np.linalg.solve(array.T, values[0]))
+    assert sparse
+
+
 def test_singular_matrices(sparse):
     function = se.lambdify([f], se.solve(LAPLACE - LAPLACE[0, 0] * one + snp.eye(n, k=1), f))
     with pytest.raises(np.linalg.LinAlgError, match="singular"):

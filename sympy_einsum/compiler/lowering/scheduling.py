@@ -41,7 +41,7 @@ class SparseForm(Protocol):
 
 
 def is_large_system(rows: int) -> bool:
-    """Tell whether a sparse matrix has so many rows that its factors pay."""
+    """Tell whether a sparse matrix is factored faster than a dense one of as many rows."""
     return rows > tuning.MAX_DENSE_SYSTEM
 
 
