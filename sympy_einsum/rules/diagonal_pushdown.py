@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from sympy import Expr
 
+from ..analysis import components
 from ..core import Indices, transform
 from ..expressions import (
     Einsum,
@@ -19,9 +20,7 @@ from ..expressions import (
     is_slice,
     order_of,
     rebuild,
-    representative,
     total_of,
-    unite,
 )
 
 
@@ -101,15 +100,8 @@ def _expanded(node: Operand, labels: Indices, fresh: Iterator[int]) -> Iterator[
 
 def _parts_of(node: Einsum) -> Iterator[tuple[Operand, Indices]]:
     """Yield the products that a product consists of, with the axes of the result that each has."""
-    part: dict[int, int] = {}
-    for labels in node.subscripts:
-        for label in labels[1:]:
-            unite(part, labels[0], label)
-    groups: dict[int | None, list[tuple[Operand, Indices]]] = {}
-    for own, labels in zip(node.operands, node.subscripts, strict=True):
-        key = representative(part, labels[0]) if labels else None
-        groups.setdefault(key, []).append((own, labels))
-    for key, factors in groups.items():
-        axes = tuple([i for i in node.output if representative(part, i) == key])
-        lengths = {i: n for i, n in zip(node.output, node.shape, strict=True) if i in axes}
-        yield _contracted(factors, axes, lengths), axes
+    for places in components(node.subscripts):
+        factors = [(node.operands[k], node.subscripts[k]) for k in places]
+        labels = {i for _, own in factors for i in own}
+        axes = tuple([i for i in node.output if i in labels])
+        yield _contracted(factors, axes, {}), axes
