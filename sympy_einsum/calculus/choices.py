@@ -59,24 +59,20 @@ def _inline(node: Elementwise) -> Elementwise | None:
         """Return a number, a formula to inline or the tensor itself for one with that number of
         uses."""
         nonlocal room, inner, matters
-        value = fill_value(tensor)
-        if is_literal(value):
-            return value
-        if times > room:
-            return tensor
         formula = _formula(tensor)
-        parts = list(islice(preorder_traversal(formula[0]), room + 1)) if formula else []
-        choices = sum(map(is_choice, parts)) if tensor is not node else 0
-        if formula is None or times * len(parts) > room or choices > (inner if times == 1 else 0):
+        if not isinstance(formula, _Formula):
+            return tensor if formula is None else formula
+        if times * formula.size > room:
             return tensor
-        room -= times * len(parts)
+        choices = formula.choices if tensor is not node else 0
+        if choices > (inner if times == 1 else 0):
+            return tensor
+        room -= times * formula.size
         inner -= choices
-        body, operands = formula
-        matters = matters or body.has(Piecewise) or may_be_infinite(body)
-        uses = Counter(part.place for part in parts if isinstance(part, Slot))
-        chosen = [choose(operand, times * uses[k]) for k, operand in enumerate(operands)]
-        tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
-        return _Inlined(body, operands, chosen, [own.place for own in tested])
+        matters = matters or formula.matters
+        pairs = zip(formula.operands, formula.uses, strict=True)
+        chosen = [choose(operand, times * uses) for operand, uses in pairs]
+        return _Inlined(formula.body, formula.operands, chosen, formula.tested)
 
     places: dict[Operand, int] = {}
 
@@ -113,9 +109,59 @@ def _with_slots_replaced(
     return body.func(*[_with_slots_replaced(arg, values, tests) for arg in body.args])
 
 
-def _formula(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
-    """Return the body and operands of a tensor computed entry by entry, or of a scalar that may be
-    infinite or is made of symbols; None for others."""
+class _Formula(NamedTuple):
+    """A formula in slots.
+
+    size : the number of its parts, as far as these may be inlined
+    choices : those that choose among formulas
+    matters : whether it has cases, or may be infinite
+    uses : how often the slot of each operand occurs
+    tested : the slots in conditions
+    """
+
+    body: Expr
+    operands: Sequence[Operand]
+    size: int
+    choices: int
+    matters: bool
+    uses: Sequence[int]
+    tested: Sequence[int]
+
+
+def _formula(tensor: Operand) -> _Formula | Operand | None:
+    """Return the number that all entries are, or the formula of a tensor that is computed entry by
+    entry, or of a scalar that may be infinite or is made of symbols; None for others."""
+    if not isinstance(tensor, TensorExpr):
+        return _analysed(tensor)
+    if "formula" not in tensor.memory:
+        tensor.memory["formula"] = _analysed(tensor)
+    found: _Formula | Operand | None = tensor.memory["formula"]
+    return found
+
+
+def _analysed(tensor: Operand) -> _Formula | Operand | None:
+    value = fill_value(tensor)
+    if is_literal(value):
+        return value
+    formula = _body_and_operands(tensor)
+    if formula is None:
+        return None
+    body, operands = formula
+    parts = list(islice(preorder_traversal(body), tuning.MAX_CHOICE_NODES + 1))
+    tested = {own for part in parts if is_condition(part) for own in part.free_symbols}
+    uses = Counter(part.place for part in parts if isinstance(part, Slot))
+    return _Formula(
+        body,
+        operands,
+        len(parts),
+        sum(map(is_choice, parts)),
+        body.has(Piecewise) or may_be_infinite(body),
+        [uses[k] for k in range(len(operands))],
+        [own.place for own in tested],
+    )
+
+
+def _body_and_operands(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | None:
     if not isinstance(tensor, TensorExpr):
         body, operands = split_body(tensor)
         is_plain = body.args and all(operand.is_Symbol for operand in operands)

@@ -302,7 +302,8 @@ def test_steps_of_integers_are_loops_where_they_would_be_floating_point_numbers(
     expected = se.lambdify([A, a, h], linear, optimize=False)
     data = 0.1 * np.arange(9).reshape(3, 3), 0.5, np.ones(3)
     assert_close(function(*data)[0], expected(*data)[0], 1e-10)
-    assert len(function.source) < 8000
+    # Without the helpers above the kernel.
+    assert len(function.source.split("def compute")[1]) < 1500
 
 
 def test_sums_stay_sums_where_a_batch_takes_much_memory():
