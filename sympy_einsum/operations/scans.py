@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from inspect import signature
 from typing import Any, NamedTuple
 
 from sympy import Basic, Expr, Integer, S, floor, sqrt
@@ -164,6 +165,7 @@ def scan(
     """
     if not callable(step) or isinstance(step, type):
         raise TensorError(f"the step of a scan is a function of a carry and an input, not {step!r}")
+    _check_arguments(step)
     starts: list[Any] = []
     structure = flatten_structure(init, starts)
     starts = [as_operand(own) for own in starts]
@@ -178,6 +180,22 @@ def scan(
     # One more than the root, so that it is no divisor 0 where there are no steps.
     size = floor(sqrt(count)) + 1 if checkpoint == "sqrt" else _block_length(checkpoint)
     return loop.in_blocks(starts, stacked, count, size)
+
+
+def _check_arguments(step: Callable[[Any, Any], tuple[Any, Any]]) -> None:
+    """Refuse a step that can't be called with a carry and an input."""
+    try:
+        asked = signature(step)
+    except ValueError:
+        # Functions written in C may have none.
+        return
+    try:
+        asked.bind(None, None)
+    except TypeError as error:
+        raise TensorError(
+            f"the step of a scan is called with two arguments, a carry and an input, and takes "
+            f"{asked}: {error}"
+        ) from None
 
 
 def _block_length(checkpoint: Length | str) -> Expr:

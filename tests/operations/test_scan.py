@@ -136,6 +136,11 @@ def test_loops_in_loops():
     [
         (lambda: se.scan(3, h, X), se.TensorError, "is a function of a carry and an input, not 3"),
         (
+            lambda: se.scan(lambda c: (c, None), h, X),
+            se.TensorError,
+            r"two arguments, a carry and an input, and takes \(c\): too many positional arguments",
+        ),
+        (
             lambda: se.scan(lambda c, x: c + x, h, X),
             se.TensorError,
             r"returns a pair, the next carry and a value or None, not <carry 0> \+ <input 0>",
