@@ -20,6 +20,8 @@ from ..expressions import (
     Zeros,
     alternating,
     contract_part,
+    inline_products,
+    is_slice,
     order_of,
     parity,
     scale,
@@ -89,9 +91,11 @@ def contract_with_symmetric(node: Operand, barriers: Barriers) -> Operand | None
 
 
 def spell(node: Operand, barriers: Barriers) -> Operand | None:
-    """Write a product with an antisymmetric tensor by the entries of the other factors, as a cross
-    product is written by hand."""
-    product = inlined_product(node, barriers)
+    """Write a product with an antisymmetric tensor, or parts of it, by the entries of the other
+    factors, as a cross product is written by hand. Parts alone are left to what multiplies them."""
+    if is_slice(node):
+        return None
+    product = _with_whole_tensors(inlined_product(node, barriers))
     places = [k for k, operand in enumerate(product.operands) if isinstance(operand, LeviCivita)]
     if len(places) == len(product.operands):
         return None
@@ -100,6 +104,17 @@ def spell(node: Operand, barriers: Barriers) -> Operand | None:
         if count == len(product.subscripts[k]) and factorial(count) <= tuning.MAX_ALTERNATING_TERMS:
             return _spelled(product, k)
     return None
+
+
+def _with_whole_tensors(product: Product) -> Product:
+    """Take slices of antisymmetric tensors apart: the tensor and selectors."""
+    operands, subscripts, lengths = inline_products(
+        product.operands,
+        product.subscripts,
+        product.lengths,
+        lambda own, _: is_slice(own) and LeviCivita in map(type, own.operands),
+    )
+    return Product(product.scalars, tuple(operands), tuple(subscripts), product.output, lengths)
 
 
 def _spelled(product: Product, place: int) -> Operand:

@@ -227,6 +227,29 @@ def test_code_has_no_dense_tensor(backend):
     assert "tensordot(" not in source
 
 
+@pytest.mark.parametrize("backend", EVERY)
+def test_parts_are_spelled_by_entries_too(backend):
+    part = se.concatenate([A[:, :2] * (B[:, 0] * a[0])[:, None], -A[:, 2:]], axis=1)
+    product = se.cross(B, part)
+    exprs = [product, se.jacobian(product, a)]
+    source = se.codegen([A, B, a], exprs, backend=backend)
+    assert "0, 0, 1" not in source
+    assert "matmul" not in source.partition("def function")[2]
+    left, right, weights = (VALUES[own] for own in (A, B, a))
+
+    def by_numpy(weight):
+        scaled = np.hstack([left[:, :2] * (right[:, :1] * weight), -left[:, 2:]])
+        return np.cross(right, scaled)
+
+    library = EVERY[backend]()
+    arrays = [library.into(own) for own in (left, right, weights)]
+    found = se.lambdify([A, B, a], exprs, backend=backend)(*arrays)
+    np.testing.assert_allclose(library.back(found[0]), by_numpy(weights[0]), atol=1e-12)
+    jacobian = np.zeros((5, 3, 3))
+    jacobian[:, :, 0] = by_numpy(1) - by_numpy(0)  # affine
+    np.testing.assert_allclose(library.back(found[1]), jacobian, atol=1e-12)
+
+
 def test_code_is_that_of_hand_written_cross_products():
     source = se.codegen([a, b], se.cross(a, b))
     body = source[source.index("def function") :]
