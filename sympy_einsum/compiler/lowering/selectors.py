@@ -260,9 +260,14 @@ def _negated(builder: PlanBuilder, value: int) -> int | None:
 
 def _zeros_like(builder: PlanBuilder, values: Sequence[int], shape: Shape) -> int:
     """Emit zeros of the type of some values."""
+    return builder.emit_fresh("zeros", *sources_of_types(builder, values), params=(shape,))
+
+
+def sources_of_types(builder: PlanBuilder, values: Sequence[int]) -> list[int]:
+    """Return values that have the types of some others; those behind signs, which :func:`write`
+    doesn't compute, and behind views."""
     values = [value if (own := _negated(builder, value)) is None else own for value in values]
-    sources = [origin(builder.instructions, value) for value in values]
-    return builder.emit_fresh("zeros", *dict.fromkeys(sources), params=(shape,))
+    return [*dict.fromkeys([origin(builder.instructions, value) for value in values])]
 
 
 def _apart(one: ZeroPadded, other: ZeroPadded, shape: Shape) -> bool:

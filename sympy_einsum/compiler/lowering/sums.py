@@ -21,7 +21,7 @@ from .context import Lowering
 from .factoring import common_factor
 from .outer_products import is_own_outer, sum_of_outer
 from .scheduling import terms_of
-from .selectors import Axis, ZeroPadded, write, written_together
+from .selectors import Axis, ZeroPadded, sources_of_types, write, written_together
 from .views import has_stretched_axes, is_padded, narrow_value, padded_value
 
 
@@ -41,8 +41,8 @@ def lower_sum(builder: Lowering, node: TensorAdd) -> int:
     padded = _by_place(builder, [padded_value(builder, term) for term in places])
     if total is None:
         return written_together(builder, padded, node.shape)
-    values = [term.value for term in padded]
-    total = builder.emit_fresh("writable", total, *values, params=(owned,))
+    sources = sources_of_types(builder, [term.value for term in padded])
+    total = builder.emit_fresh("writable", total, *sources, params=(owned,))
     for term in padded:
         write(builder, total, term, add=True)
     return total

@@ -90,6 +90,13 @@ def test_a_diagonal_is_added_in_place():
     assert "np.eye" not in source
 
 
+def test_what_is_taken_away_in_place_is_not_negated():
+    rows, other = se.tensors("rows other", n, 3)
+    source = se.codegen([rows, other], rows - se.cross(other, sympy.sin(rows)))
+    assert " -= " in source
+    assert "= -" not in source.replace("-= ", "")
+
+
 def test_writing_into_a_sum_leaves_equal_sums_alone():
     S = se.TensorSymbol("S", (n, n))
     total = A + S
