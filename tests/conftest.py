@@ -22,6 +22,9 @@ settings.load_profile("repeated")
 
 GUARD_SECONDS = 300
 
+# Expressions are kept anyway; Python's own thresholds look for garbage every 700 objects.
+gc.set_threshold(20_000, 20, 20)
+
 # The tests compile many programs and run each once: XLA compiles them faster without optimising
 # them.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

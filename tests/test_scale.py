@@ -22,8 +22,8 @@ x = se.TensorSymbol("x", (n,))
 y = se.TensorSymbol("y", (n,))
 z = se.TensorSymbol("z", (n,))
 A = se.TensorSymbol("A", (n, n))
-DEPTH = 3000  # three times what Python's stack holds
-WIDTH = 500
+DEPTH = 1200  # more than Python's stack holds
+WIDTH = 400
 
 rng = np.random.default_rng(5)
 ROTATION = np.linalg.qr(rng.standard_normal((3, 3)))[0]
