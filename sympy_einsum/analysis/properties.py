@@ -51,6 +51,7 @@ from ..expressions import (
     Zeros,
     apply_body,
     contract,
+    holds_complex,
     is_tensor,
     outermost,
     representative,
@@ -206,6 +207,8 @@ def is_nonnegative(node: Operand) -> Answer:
     if not isinstance(node, TensorExpr):
         yield from _query_tensors(node)
         return node.is_nonnegative is True
+    if holds_complex(node):
+        return False
     if isinstance(node, TensorSymbol):
         return bool({"positive", "nonnegative"} & _structure(node))
     if isinstance(node, Constant):
@@ -231,6 +234,8 @@ def is_positive(node: Operand) -> Answer:
     if not isinstance(node, TensorExpr):
         yield from _query_tensors(node)
         return node.is_positive is True
+    if holds_complex(node):
+        return False
     if isinstance(node, TensorSymbol):
         # Off its diagonal, a diagonal matrix is zero, whatever else is declared.
         return "positive" in _structure(node) and "diagonal" not in _structure(node)

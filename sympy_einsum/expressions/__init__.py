@@ -21,6 +21,7 @@ from .base import (
 from .batching import over_batch as over_batch
 from .broadcasting import broadcast_together as broadcast_together, stretch as stretch
 from .complex_entries import (
+    OF_COMPLEX as OF_COMPLEX,
     conjugated as conjugated,
     holds_complex as holds_complex,
     of_real_constants as of_real_constants,

@@ -41,6 +41,7 @@ else:
 
 
 _LENGTHS = Str("lengths")
+_holds_complex = deferred("expressions", "holds_complex")
 _is_nonnegative = deferred("analysis", "is_nonnegative")
 _is_positive = deferred("analysis", "is_positive")
 
@@ -172,7 +173,7 @@ class TensorExpr(Methods):
     __slots__ = ()
 
     is_commutative = True
-    is_real = True
+    is_complex = True
     _op_priority = 100.0
     # Stock code would treat an iterable as a sequence of arguments.
     _iterable = False
@@ -419,7 +420,31 @@ class TensorExpr(Methods):
         """
         return False
 
-    # SymPy's queries for the signs of scalars.
+    # SymPy's queries for the kind and the signs of scalars.
+
+    @property
+    def is_real(self) -> bool | None:
+        """True; None where there are complex numbers inside.
+
+        >>> from sympy import I
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> x.is_real, se.exp(I * x).sum().is_real
+        (True, None)
+        """
+        return None if _holds_complex(self) else True
+
+    is_extended_real = is_hermitian = is_real
+
+    @property
+    def is_imaginary(self) -> bool | None:
+        """False; None where there are complex numbers inside."""
+        return None if _holds_complex(self) else False
+
+    def _eval_is_real(self) -> bool | None:
+        return self.is_real
+
+    _eval_is_extended_real = _eval_is_hermitian = _eval_is_real
 
     def _eval_is_nonnegative(self) -> bool | None:
         return _is_nonnegative(self) or None

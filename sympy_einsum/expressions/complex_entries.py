@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from sympy import (
@@ -23,7 +23,7 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..core import UnsupportedError, children, modulus, postorder, relu, rint, step, trunc
+from ..core import UnsupportedError, children, deferred, modulus, postorder, relu, rint, step, trunc
 from .base import Operand
 from .interning import Node, data_expressions
 from .leaves import Constant, Zeros
@@ -35,9 +35,20 @@ _OF_REAL_NUMBERS = (
     *(modulus, relu, rint, step, trunc),
 )
 
+# Functions of one complex operand that are computed from its parts.
+OF_COMPLEX: Mapping[object, Callable[[Operand], Operand]] = {
+    conjugate: deferred("operations", "conj"),
+    re: deferred("operations", "real"),
+    im: deferred("operations", "imag"),
+    arg: deferred("operations", "angle"),
+    **dict.fromkeys([Abs, abs], deferred("operations", "complex_modulus")),
+}
+
 
 def holds_complex(root: Basic) -> bool:
     """Tell whether an expression contains a complex number; memoised at each node."""
+    if isinstance(root, Node) and "complex" in root.memory:
+        return bool(root.memory["complex"])
     found: dict[Basic, bool] = {}
 
     def is_memoised(node: Basic) -> bool:
@@ -107,7 +118,6 @@ def check_analytic(f: Callable[..., Basic], operands: Sequence[Operand]) -> None
     for part in preorder_traversal(f(*dummies)):
         if isinstance(part, _OF_REAL_NUMBERS) and part.free_symbols & free:
             raise UnsupportedError(
-                f"{type(part).__name__} isn't defined for complex entries; take real "
-                "and imaginary parts first: z = se.ComplexTensor(z.real, z.imag) has abs, angle and"
-                " conj"
+                f"{type(part).__name__} isn't defined for complex entries here; write it with "
+                "z.real, z.imag, abs(z) and np.angle(z)"
             )

@@ -18,7 +18,6 @@ from sympy import (
     S,
     Sum,
     Symbol,
-    conjugate,
     sympify,
 )
 from sympy.logic.boolalg import Boolean
@@ -39,7 +38,7 @@ from ..core import (
 )
 from .base import Operand, TensorExpr, TensorLike
 from .broadcasting import broadcast_together
-from .complex_entries import check_analytic, conjugated
+from .complex_entries import OF_COMPLEX, check_analytic, holds_complex
 from .entrywise import apply_body
 from .graphs import (
     check_scalar,
@@ -297,8 +296,6 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
     operands = broadcast_together([as_operand(tensor) for tensor in tensors])
     if not operands:
         raise TensorError("elementwise needs at least one tensor to apply the function to")
-    if f is conjugate and len(operands) == 1:
-        return conjugated(*operands)
     if not any(map(is_tensor, operands)):
         return f(*operands)
     if isinstance(f, Lambda):
@@ -307,6 +304,8 @@ def elementwise(f: Callable[..., Expr], *tensors: TensorLike) -> Operand:
             raise TensorError(f"{f} takes {len(f.variables)} arguments, not {len(operands)}")
     elif isinstance(f, (str, Expr)) or not callable(f):
         raise TensorError(f"{f!r} isn't a function; give a SymPy function, a Lambda or a callable")
+    if f in OF_COMPLEX and any(map(holds_complex, operands)):
+        return OF_COMPLEX[f](*operands)
     arguments = [slot(k) for k in range(len(operands))]
     try:
         body = named_derivatives(sympified(f(*arguments)))

@@ -8,7 +8,7 @@ from inspect import Parameter
 import sympy
 
 from .. import operations as ops
-from ..core import TensorError, as_flag, floor_divide, isinf, isnan, nan_to_num as finite, trunc
+from ..core import TensorError, floor_divide, isinf, isnan, nan_to_num as finite, trunc
 from ..expressions import Operand, TensorLike, as_operand, elementwise, holds_complex
 from ._rows import NO_FIT, NumpyRow as Row, refuse
 
@@ -77,11 +77,6 @@ def nan_to_num(
     return ops.choose([*branches, (elementwise(finite, x), True)])
 
 
-def angle(z: TensorLike, deg: bool) -> Operand:
-    half_turn = sympy.Integer(180) if as_flag(deg, "deg") else sympy.pi
-    return ops.choose([(half_turn, ops.compare(sympy.Lt, ops.as_real(z), 0)), (0, True)])
-
-
 # fmt: off
 ROWS = (
     Row("add(x1, x2, /)", lambda x1, x2: ops.add(x1, x2),
@@ -121,7 +116,7 @@ ROWS = (
         "smallest number",
         "se.lambdify([x], snp.nan_to_num(x, nan=7, posinf=100))([1.0, np.nan, np.inf])",
         "array([  1.,   7., 100.])", f"A replaced entry has derivative 0. {NO_FIT}"),
-    Row("angle(z, deg=False)", angle,
+    Row("angle(z, deg=False)", ops.angle,
         "the angles of the entries: pi for negative real numbers, else 0; those of complex "
         "tensors are in (-pi, pi]",
         "se.lambdify([x], snp.angle(x, deg=True))([1.0, -2.0, 0.0])", "array([  0., 180.,   0.])"),

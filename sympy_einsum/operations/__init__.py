@@ -86,9 +86,11 @@ from .linear_systems import (
 )
 from .norms import Order as Order, cond as cond, norm as norm, vector_norm as vector_norm
 from .numbers import (
+    angle as angle,
     around as around,
     as_real as as_real,
     clip as clip,
+    complex_modulus as complex_modulus,
     conj as conj,
     imag as imag,
     isclose as isclose,

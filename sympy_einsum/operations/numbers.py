@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from sympy import Abs, And, Eq, Expr, I, Max, Min, Ne, Or
+from sympy import Abs, And, Eq, Expr, Max, Min, Ne, Or, Piecewise, S, atan2, pi
 
-from ..core import UnsupportedError, as_flag, as_scalar, deferred, isfinite, isnan, rint
+from ..core import UnsupportedError, as_flag, as_scalar, deferred, isfinite, isnan, modulus, rint
 from ..expressions import (
     Operand,
     TensorLike,
-    Zeros,
     as_number,
     as_operand,
     conjugated,
     elementwise,
     holds_complex,
-    of_real_constants,
-    shape_of,
 )
-from .arithmetic import add, divide, multiply, power, subtract
+from .arithmetic import add, divide, multiply, power
 
-_expand = deferred("rules", "expand")
+_complex_parts = deferred("operations.complex_parts", "complex_parts")
 
 
 def around(a: TensorLike, decimals: Expr | int = 0) -> Operand:
@@ -68,14 +65,10 @@ def real(val: TensorLike) -> Operand:
     >>> from sympy import I
     >>> import sympy_einsum as se
     >>> x, y = se.tensors("x y", 3)
-    >>> se.real(x) == x, se.real((x + I * y) @ (x + I * y))
-    (True, x @ x - (y @ y))
+    >>> se.real(x) == x, se.real((x + I * y) @ (x + I * y)), se.real(se.exp(I * x) * y)
+    (True, x @ x - (y @ y), y*cos(x))
     """
-    val = as_operand(val)
-    if not holds_complex(val):
-        return val
-    val = of_real_constants(val)
-    return _without_complex(divide(add(val, conjugated(val)), 2))
+    return _complex_parts(as_operand(val))[0]
 
 
 def imag(val: TensorLike) -> Operand:
@@ -89,11 +82,7 @@ def imag(val: TensorLike) -> Operand:
     >>> se.imag(x), se.imag(2 * I * x + y)
     (Zeros(3), 2*x)
     """
-    val = as_operand(val)
-    if not holds_complex(val):
-        return Zeros(*shape_of(val))
-    val = of_real_constants(val)
-    return _without_complex(divide(subtract(val, conjugated(val)), 2 * I))
+    return _complex_parts(as_operand(val))[1]
 
 
 def conj(val: TensorLike) -> Operand:
@@ -122,18 +111,40 @@ def squared(val: Operand) -> Operand:
     """Return the squared absolute values of the entries."""
     if not holds_complex(val):
         return power(val, 2)
-    return add(power(real(val), 2), power(imag(val), 2))
+    x, y = _complex_parts(val)
+    return add(power(x, 2), power(y, 2))
 
 
-def _without_complex(part: Operand) -> Operand:
-    """Expand a real or imaginary part; UnsupportedError if complex numbers remain."""
-    found = _expand(part)
-    if holds_complex(found):
-        raise UnsupportedError(
-            "the real and imaginary parts of a function of complex numbers can't be separated; "
-            "keep them as two real tensors"
-        )
-    return found
+def complex_modulus(val: TensorLike) -> Operand:
+    """Return the absolute values of the entries, of complex ones too.
+
+    >>> from sympy import I
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.lambdify([x, y], complex_modulus(x + I * y))([3.0, 0, 1], [4.0, -1, 0])
+    array([5., 1., 1.])
+    """
+    val = as_operand(val)
+    return (
+        elementwise(modulus, *_complex_parts(val)) if holds_complex(val) else elementwise(Abs, val)
+    )
+
+
+def angle(val: TensorLike, deg: bool = False) -> Operand:
+    """Return the angles of the entries from the real axis, in (-pi, pi], in radians or in degrees.
+
+    >>> from sympy import I
+    >>> import sympy_einsum as se
+    >>> x, y = se.tensors("x y", 3)
+    >>> se.lambdify([x, y], angle(x + I * y, deg=True))([0.0, -1, 1], [1.0, 0, 0])
+    array([ 90., 180.,   0.])
+    """
+    val = as_operand(val)
+    half_turn = S(180) if as_flag(deg, "deg") else pi
+    if holds_complex(val):
+        x, y = _complex_parts(val)
+        return multiply(half_turn / pi, elementwise(atan2, y, x))
+    return elementwise(lambda x: Piecewise((half_turn, x < 0), (0, True)), val)
 
 
 def isclose(

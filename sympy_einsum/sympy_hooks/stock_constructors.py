@@ -23,9 +23,7 @@ from sympy import (
     Symbol,
     Tuple,
     adjoint as stock_adjoint,
-    im,
     log,
-    re,
     transpose as stock_transpose,
 )
 from sympy.core.function import FunctionClass
@@ -39,6 +37,7 @@ from sympy.tensor.array import NDimArray
 from .. import operations as ops
 from ..core import FLOAT_DIGITS, ShapeError, TensorError, UnsupportedError, deferred, postorder
 from ..expressions import (
+    OF_COMPLEX,
     STOCK_VARIABLES,
     Constant,
     TensorExpr,
@@ -147,15 +146,18 @@ def with_tensors(stock: Postprocessors) -> Postprocessors:
 # a function class looks at its arguments; without axes among them it does what it always did.
 
 _OF_MATRICES = (stock_transpose, stock_adjoint)
-# SymPy takes a tensor without axes for real.
-_PARTS: Mapping[object, Callable[[Any], Expr]] = {re: ops.real, im: ops.imag}
 _MAY_HOLD_AXES = (TensorExpr, tuple, list, Tuple)
 
 
 def call_function(stock: Stock, cls: FunctionClass, *args: object, **options: object) -> Basic:
     """Apply a function class to its arguments."""
-    if cls in _PARTS and isinstance(args[0], Expr) and any(map(holds_complex, outermost(args[0]))):
-        return _PARTS[cls](args[0])
+    if (
+        cls in OF_COMPLEX
+        and len(args) == 1
+        and isinstance(args[0], Expr)
+        and any(map(holds_complex, outermost(args[0])))
+    ):
+        return OF_COMPLEX[cls](args[0])
     for arg in args:
         if isinstance(arg, _MAY_HOLD_AXES):
             return _of_tensors(stock, cls, args, options)

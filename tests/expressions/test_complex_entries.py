@@ -1,10 +1,11 @@
-"""Expressions with complex numbers inside: formulas that differ from the real case are computed
-from both parts or refused."""
+"""Expressions with complex numbers inside: what differs from the real case is computed from both
+parts or refused."""
 
 import numpy as np
 import pytest
+import scipy.linalg
 import sympy
-from sympy import I
+from sympy import I, Rational
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -42,6 +43,9 @@ COMPUTED = {
     "abs of a scalar": (sympy.Abs(z @ z), abs(w @ w)),
     "abs": (abs(se.ComplexTensor(z.real, z.imag)), abs(w)),
     "norm": (se.norm(z), np.linalg.norm(w)),
+    "1-norm": (se.norm(z, 1), np.linalg.norm(w, 1)),
+    "norm of a scalar": (se.norm(se.exp(z).sum()), abs(np.exp(w).sum())),
+    "abs of a sum of phases": (sympy.Abs(se.exp(I * a).sum()), abs(np.exp(1j * DATA[0]).sum())),
     "norm of a matrix": (se.norm(Z), np.linalg.norm(W)),
     "vdot": (np.vdot(z, a), np.vdot(w, DATA[0])),
     "vecdot": (np.vecdot(z, z), np.vecdot(w, w)),
@@ -54,14 +58,38 @@ COMPUTED = {
     "a choice": (se.where(a > 0, z, 0), np.where(DATA[0] > 0, w, 0)),
     "is it real": (np.isreal(z), np.isreal(w)),
 }
+PARTED = {
+    "exp": (se.exp(z), np.exp(w)),
+    "a phase": (a * se.exp(I * b), DATA[0] * np.exp(1j * DATA[1])),
+    "a steering vector": (Z @ se.exp(1j * np.outer(a, b)), W @ np.exp(1j * np.outer(*DATA[:2]))),
+    "a quotient": (a / z, DATA[0] / w),
+    "a power": (z**-3, w**-3),
+    "a root": (se.sqrt(z), np.sqrt(w)),
+    "another power": (z ** Rational(1, 3), w ** (1 / 3)),
+    "a complex power": ((1 + a**2) ** (I * b), (1 + DATA[0] ** 2) ** (1j * DATA[1])),
+    "powers of powers": (z**z, w**w),
+    "log": (se.log(z), np.log(w)),
+    "nested": (
+        se.exp(b * se.sqrt(1 + z)) / (2 + se.log(z)),
+        np.exp(DATA[1] * np.sqrt(1 + w)) / (2 + np.log(w)),
+    ),
+    "tanh": (se.tanh(z), np.tanh(w)),
+    "a case": (se.where(a > 0, se.exp(z), z), np.where(DATA[0] > 0, np.exp(w), w)),
+    "of a scalar": (1 / (1 + I * (a @ b)), 1 / (1 + 1j * (DATA[0] @ DATA[1]))),
+    "of a sum": (se.log(t + se.exp(z).sum()), np.log(0.3 + np.exp(w).sum())),
+    "a symbol": (se.exp(I * t) * a, np.exp(0.3j) * DATA[0]),
+    "an inverse": (se.inv(Z), np.linalg.inv(W)),
+    "a solution": (se.solve(Z @ Z.H, z), np.linalg.solve(W @ W.conj().T, w)),
+    "inverses": (se.inv(np.stack([Z, Z.T])), np.linalg.inv(np.stack([W, W.T]))),
+    "an exponential": (se.expm(I * A) @ z, scipy.linalg.expm(1j * DATA[2]) @ w),
+    "an inverse of an inverse": (se.inv(se.inv(Z) + Z), np.linalg.inv(np.linalg.inv(W) + W)),
+}
 REFUSED = {
-    "Abs": lambda: se.Abs(z),
     "sign": lambda: se.sign(I * a),
     "Max": lambda: se.Max(z, 0),
     "relu": lambda: se.relu(z),
-    "1-norm": lambda: se.norm(z, 1),
-    "angle": lambda: np.angle(z),
-    "parts of a function": lambda: se.exp(I * z).real,
+    "parts of gamma": lambda: se.gamma(z).real,
+    "parts of a determinant": lambda: sympy.Abs(se.det(Z)),
     "eigenvalues": lambda: se.eigvalsh(Z),
     "singular values": lambda: se.svdvals(Z),
     "logdet": lambda: se.logdet(Z),
@@ -80,6 +108,25 @@ def test_right_values(name):
 def test_refusals(name):
     with pytest.raises(se.UnsupportedError, match="complex"):
         REFUSED[name]()
+
+
+@pytest.mark.parametrize("name", PARTED)
+def test_parts_of_functions(name):
+    """Against NumPy, and the derivative of the absolute values against differences."""
+    e, expected = PARTED[name]
+    parts = [se.real(e), se.imag(e), sympy.Abs(e), sympy.arg(e)]
+    found = se.lambdify([a, b, A, B, t], parts)(*DATA)
+    values = expected.real, expected.imag, abs(expected), np.angle(expected)
+    for part, value in zip(found, values, strict=True):
+        np.testing.assert_allclose(part, value, rtol=1e-11, atol=1e-13)
+    assert all(se.check_derivative(se.norm(e), v) < 1e-6 for v in (a, A) if parts[0].has(v))
+
+
+def test_scalars_with_complex_numbers_are_not_real():
+    for scalar in (se.exp(I * a).sum(), se.cosh(I * a).sum(), 1 / (2 + se.exp(I * a).sum())):
+        assert not any([scalar.is_real, scalar.is_nonnegative, scalar.is_positive])
+    assert (a @ b).is_real
+    assert (a @ b).is_imaginary is False
 
 
 def test_an_expectation_is_differentiated():
