@@ -174,5 +174,7 @@ def _body_and_operands(tensor: Operand) -> tuple[Expr, tuple[Operand, ...]] | No
     if isinstance(tensor, TensorAdd):
         return Add(*slots), tensor.operands
     if isinstance(tensor, Einsum) and {()} < {(), *tensor.subscripts} <= {(), tensor.output}:
-        return Mul(*slots), tensor.operands
+        # An index that is repeated embeds a diagonal.
+        is_diagonal = len({*tensor.output}) < tensor.order
+        return None if is_diagonal else (Mul(*slots), tensor.operands)
     return None

@@ -202,3 +202,22 @@ def test_pieces_of_constants(body, derivative):
     e = se.elementwise(body, x)
     found = se.lambdify([x], se.gradient(e.sum(), x))([-1.5, 0.25, 0.75, 3.25])
     np.testing.assert_allclose(found, derivative)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize(
+    ("branch", "expected"),
+    [
+        (lambda C: C * (1 - se.Delta(n)), 1 - np.eye(3)),
+        (lambda C: C**2 * (2 - se.Delta(n)), [[0, 4, 8], [12, 8, 20], [24, 28, 16]]),
+        (lambda C: C - se.diag(C.diagonal()), 1 - np.eye(3)),
+        (lambda C: se.einsum("ii,ii->ii", C, C), np.diag([0.0, 8, 16])),
+    ],
+)
+def test_diagonals_in_branches(mode, branch, expected):
+    """A diagonal that is taken out isn't the whole matrix, against which it cancelled."""
+    C, D = se.tensors("C D", n, n)
+    chosen = np.where(D > 0, branch(C), 1).sum()
+    derivative = se.diff(chosen, C, mode=mode)
+    found = se.lambdify([C, D], derivative)(np.arange(9.0).reshape(3, 3), np.ones((3, 3)))
+    np.testing.assert_allclose(found, expected)
