@@ -270,6 +270,9 @@ MAX_WINDOW_TERMS = 128
 # Entries of an extremum that is computed by comparing slices: libraries are slow along short axes.
 # Measured: a sixth of the time at 16 entries, equal at 64; each entry is a line of code.
 MAX_COMPARED_SLICES = 16
+# Entries of the matrices of a stack that is multiplied by vectors with einsum, not one by one by a
+# library. Measured in NumPy for 20,000: half the time for 3×3, equal for 6×3, 1.5 times for 20×3.
+MAX_EINSUM_ENTRIES = 9
 # Levels and arguments of a scalar expression in one instruction: Python's parser limits nesting,
 # and a sum nests as often as it has terms.
 MAX_SCALAR_LEVELS = 12

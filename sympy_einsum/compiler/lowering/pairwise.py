@@ -8,7 +8,7 @@ from math import prod
 from sympy import Expr, S
 
 from ...contraction_order import Factor, nominal_size
-from ...core import Indices, Shape
+from ...core import Indices, Shape, tuning
 from ..ir.instruction_rules import SPARSE
 from .plan_builder import PlanBuilder, index_text
 
@@ -66,7 +66,10 @@ class Pairs:
             right = self.builder.arranged(b.value, b.labels, a.labels)
             return Factor(emit("dot" if len(summed) == 1 else "vdot", a.value, right), ())
         last = {f.labels[-1] for f in (a, b)}
-        if not (rows and columns) and (not (rows or columns) or (batch and last & set(batch))):
+        entries = prod([self.lengths[i] for i in (*rows, *columns, *summed)], start=S.One)
+        is_small = entries.is_Integer and entries <= tuning.MAX_EINSUM_ENTRIES
+        by_entries = not (rows or columns) or (batch and (is_small or last & set(batch)))
+        if not (rows and columns) and by_entries:
             subscripts = f"{index_text(a.labels)},{index_text(b.labels)}->{index_text(output)}"
             return Factor(emit("einsum", a.value, b.value, params=(subscripts,)), output)
         vector_first = not rows and b.labels[-1] in summed and not batch

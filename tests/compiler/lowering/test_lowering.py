@@ -56,6 +56,14 @@ def test_two_operands_meet_in_a_matrix_product(name):
     assert "einsum" not in source
 
 
+def test_small_matrices_of_a_stack_are_multiplied_by_entries():
+    for rows, by_entries in [(3, True), (4, False)]:
+        stack, vectors = se.TensorSymbol("S", m, rows, 3), se.TensorSymbol("v", m, 3)
+        source = source_of(se.einsum("ijk,ik->ij", stack, vectors))
+        assert ("np.einsum(" in source) == by_entries
+        assert ("np.matmul(" in source) != by_entries
+
+
 def test_matrix_chains_are_multiplied_from_the_cheap_end():
     source = source_of(A @ A @ A @ x)
     assert source.count(".dot(") == 3
