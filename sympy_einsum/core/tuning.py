@@ -138,6 +138,11 @@ MAX_REROLLING_PASSES = 16
 # Equal steps of functions of entries where these would be fused: a loop writes all entries at each
 # step. Measured: four times as long for 20 steps of x*y + x**2/4 and a million entries in Numba.
 MIN_ENTRYWISE_STEPS = 128
+# The share of a program that steps must have to read a list of numbers: those of 40 steps of Adam's
+# method have 0.1 of it with its gradient, which would take 1.6 times as long to compile.
+MIN_SHARE_WITH_NUMBERS = 0.4
+# How far numbers may be from a function of the step that replaces them, relative to their sizes.
+NUMBER_ROUNDING = 1e-15
 # Levels of operands by which nodes of equal steps are recognised, and distances between these on a
 # path that are tried.
 SIGNATURE_LEVELS = 3

@@ -1,5 +1,6 @@
 """Chains of equal steps as loops: the values of their steps written out, whichever they are."""
 
+import math
 import random
 from itertools import pairwise
 
@@ -8,10 +9,11 @@ import pytest
 import sympy
 from libraries import EVERY
 from oracles import assert_close, calls, graph
-from sympy import Symbol, symbols
+from sympy import Float, Symbol, symbols, sympify
 
 import sympy_einsum as se
 from sympy_einsum.rules import reroll
+from sympy_einsum.rules.rerolling.number_sequences import NumberSequence
 
 N, M = 3, 2
 A, B = se.TensorSymbol("A", N, N), se.TensorSymbol("B", N, M)
@@ -130,6 +132,74 @@ def test_gradients_of_chains(name):
     variables = [s for s in (W, A, h, Symbol("u")) if s in total.free_symbols]
     gradients = [se.gradient(total, s) for s in variables]
     assert_same([total, *gradients], rtol=1e-7)
+
+
+def adam(state, t):
+    x, m, s = state
+    g = A.T @ se.tanh(A @ x - v)
+    m, s = 0.9 * m + 0.1 * g, 0.99 * s + 0.01 * g**2
+    rate = 0.01 / (1 - 0.9 ** (t + 1))
+    return x - rate * m / (se.sqrt(s / (1 - 0.99 ** (t + 1))) + 0.1), m, s
+
+
+SERIES = np.random.default_rng(3).standard_normal(STEPS)
+NUMBERS = {
+    "powers": (lambda x, t: x - 0.1 * 0.9**t * se.sin(W @ x), h, 12),
+    "multiples of t": (lambda x, t: se.tanh(W @ x) + 0.1 * t * v, h, 11),
+    "cosines": (lambda x, t: se.tanh(W @ x) + (1 + math.cos(t / 4)) * v, h, 12),
+    "any numbers": (lambda x, t: se.tanh(W @ x) + float(SERIES[t]) * v, h, 12),
+    "zeros": (lambda x, t: se.tanh(W @ x) + float(t % 2) * v, h, 0),
+    "integers": (lambda x, t: se.tanh(W @ x) + (t * t * t + 2) * v, h, 12),
+    "Adam": (adam, (h, c, v**2), 12),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("count", [1, 2, 8, STEPS])
+def test_numbers_that_change_with_the_step(name, count):
+    step, start, steps = NUMBERS[name]
+    results = iterated(step, start, count)
+    result = results[0] if isinstance(results, tuple) else results
+    assert count < STEPS or max(loops(*reroll([result])), default=0) >= steps - 2
+    assert_same([result, se.gradient((result**2).sum(), h)], rtol=1e-10)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numba", "torch"])
+@pytest.mark.parametrize("name", ["powers", "any numbers", "integers", "Adam"])
+def test_numbers_that_change_with_the_step_in_other_libraries(name, backend):
+    step, start, _ = NUMBERS[name]
+    results = iterated(step, start)
+    result = results[0] if isinstance(results, tuple) else results
+    exprs = [result, se.gradient((result**2).sum(), h)]
+    arguments = sorted(set().union(*[e.free_symbols for e in exprs]), key=str)
+    library = EVERY[backend]()
+    function = se.lambdify(arguments, exprs, backend=backend)
+    normal = np.random.default_rng(0).standard_normal
+    data = [0.5 * normal([int(n) for n in s.shape]) for s in arguments]
+    expected = se.lambdify(arguments, exprs, optimize=False)(*data)
+    for own, other in zip(function(*map(library.into, data)), expected, strict=True):
+        assert_close(library.back(own), other, 1e-5)
+
+
+def test_lists_of_numbers_are_functions_of_the_step_where_these_give_the_same():
+    index = Symbol("t")
+
+    def entry(function, is_reverse=False):
+        numbers = [sympify(function(t)) for t in range(11, -1, -1)]
+        return NumberSequence(numbers).at(12, index, is_reverse)
+
+    assert entry(lambda t: 0.9**t) == Float(1.0) * Float(0.9) ** index
+    assert entry(lambda t: 0.1 * t) == 0.1 * index
+    assert entry(lambda t: 1.1 - 0.1 * t, is_reverse=True) == 0.1 * index
+    assert entry(math.cos).has(se.Constant)
+
+
+def test_numbers_of_scalars_and_of_small_parts_of_programs_stay():
+    """Loops would take longer than the steps."""
+    u = iterated(lambda u, t: sympy.sin(u) * (2 + math.cos(t)), Symbol("u"))
+    assert loops(*reroll([u])) == []
+    x, _, _ = iterated(adam, (h, c, v**2), 20)
+    assert loops(*reroll([x.sum(), se.gradient(x.sum(), v)])) == []
 
 
 # Steps whose states are multiples of long sums: SymPy multiplies these out.

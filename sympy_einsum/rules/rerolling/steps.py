@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from functools import partial
 from itertools import pairwise, takewhile
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sympy import Basic, Expr, Integer, S, ilcm
 
@@ -23,6 +23,7 @@ from ...expressions import (
     BoundTensor,
     Carry,
     Einsum,
+    Node,
     Operand,
     Positions,
     closed_loop,
@@ -33,6 +34,7 @@ from ...expressions import (
     works_entrywise,
 )
 from .graphs import LoopValue, Pairing, SignedGraph, Slot, are_alike
+from .number_sequences import NumberSequence
 
 
 class _Sequence(NamedTuple):
@@ -51,8 +53,9 @@ class _Advancing(NamedTuple):
     last: Expr
     difference: Expr
 
-    def at(self, before_last: Expr) -> Basic:
-        """Return the operand of a number of steps before the last one."""
+    def at(self, count: int, index: Expr, is_reverse: bool) -> Basic:
+        """Return the operand in a step of a loop."""
+        before_last = index if is_reverse else count - 1 - index
         return self.operand(self.last - self.difference * before_last)
 
 
@@ -61,6 +64,10 @@ class _Earlier(NamedTuple):
 
     node: Basic
     delay: int
+
+
+# An operand that is the same at all steps, or how it changes.
+_Meaning: TypeAlias = "Basic | _Advancing | NumberSequence | _Earlier"
 
 
 class StepChain:
@@ -163,7 +170,7 @@ class _EqualSteps:
         # The node of the last step for nodes of other steps.
         self.counterpart: dict[Basic, Basic] = {}
         self.sequences: list[_Sequence] = []
-        self.meaning: list[Basic | _Advancing | _Earlier] = []
+        self.meaning: list[_Meaning] = []
         # The nodes of the last step that depend on earlier ones.
         self.varying: set[Basic] = set()
 
@@ -210,7 +217,7 @@ class _EqualSteps:
         for sequence in self.sequences:
             if self.count < tuning.MIN_REROLLED_STEPS:
                 return False
-            found = self._explained(sequence.values)
+            found = self._explained(sequence)
             if found is None:
                 return False
             meaning, explained = found
@@ -269,14 +276,16 @@ class _EqualSteps:
             found.setdefault(tuple(own), []).append(slot)
         self.sequences = [_Sequence(*own) for own in found.items()]
 
-    def _explained(
-        self, values: Sequence[Basic]
-    ) -> tuple[Basic | _Advancing | _Earlier, int] | None:
+    def _explained(self, sequence: _Sequence) -> tuple[_Meaning, int] | None:
         """Return the form of an operand, and the number of steps, from the last, that have it."""
+        values = sequence.values
         if len(values) < 2:
             return None
         last, before = values[:2]
-        if last is before or (last.is_Number and last == before):
+        numbers = [*takewhile(_is_finite, values)]
+        if len(numbers) > 1:
+            return self._of_numbers(sequence, numbers)
+        if last is before:
             return last, _equal(values)
         if are_alike(last, before):
             length, _, steps, counts = last.data
@@ -284,10 +293,6 @@ class _EqualSteps:
                 lambda start: Positions._build((), (length, start, steps, counts)),
                 [own.start for own in takewhile(partial(are_alike, last), values)],
             )
-        if last.is_Rational and before.is_Rational:
-            numbers = [*takewhile(lambda own: own.is_Rational, values)]
-            arithmetic = _advancing(lambda number: number, numbers)
-            return max(arithmetic, _quotients(numbers), key=lambda own: own[1])
         entries = self._entries(values)
         if len(entries) > 1:
             return _advancing(partial(entry_at, self.graph.stored[last].result), entries)
@@ -302,6 +307,20 @@ class _EqualSteps:
             explained += 1
         # The first steps get initial values.
         return _Earlier(node, delay), min(explained + delay, len(values))
+
+    def _of_numbers(self, sequence: _Sequence, numbers: Sequence[Expr]) -> tuple[_Meaning, int]:
+        """Return numbers, given from the last step on, as one number, a function of the step, or a
+        list, and how many of them have these values."""
+        closed = _closed(numbers)
+        most = tuning.MAX_OTHER_STEPS
+        # The first and the last steps may differ from the others.
+        is_closed = any(_closed(numbers[k:])[1] >= len(numbers) - k - most for k in range(most + 1))
+        # Scalar steps with a list of numbers take longer as a loop.
+        is_of_tensors = all(isinstance(node, Node) for node, _ in sequence.slots)
+        share = len(self.number) / len(self.graph.order)
+        if is_closed or not is_of_tensors or share < tuning.MIN_SHARE_WITH_NUMBERS:
+            return closed
+        return NumberSequence(numbers), len(numbers)
 
     def _entries(self, values: Sequence[Basic]) -> list[Expr]:
         """Return the positions of operands in the result of another loop, as far as they have
@@ -339,15 +358,16 @@ class _EqualSteps:
         """Return nodes that others need as results of the loop."""
         is_reverse = self._goes_back()
         index = step_index(-1)
-        before_last = index if is_reverse else self.count - 1 - index
         operands: dict[Slot, Basic] = {}
         carries: list[tuple[BoundTensor, Basic, Basic]] = []
         for sequence, meaning in zip(self.sequences, self.meaning, strict=True):
             value: Basic
             if isinstance(meaning, _Earlier):
                 value = self._carried(carries, sequence.values, meaning)
+            elif isinstance(meaning, (_Advancing, NumberSequence)):
+                value = meaning.at(self.count, index, is_reverse)
             else:
-                value = meaning.at(before_last) if isinstance(meaning, _Advancing) else meaning
+                value = meaning
             operands.update(dict.fromkeys(sequence.slots, value))
         new: dict[Basic, Operand] = {}
         for node in self.body:
@@ -402,6 +422,20 @@ def _advancing(operand: Callable[[Expr], Basic], numbers: Sequence[Expr]) -> tup
     does."""
     differences = [new - old for new, old in pairwise(numbers)]
     return _Advancing(operand, numbers[0], differences[0]), 1 + _equal(differences)
+
+
+def _closed(numbers: Sequence[Expr]) -> tuple[_Meaning, int]:
+    """Return numbers as one or as a function of the step, and how many have these values."""
+    found: list[tuple[_Meaning, int]] = [(numbers[0], _equal(numbers))]
+    rational = [*takewhile(lambda own: own.is_Rational, numbers)]
+    if len(rational) > 1:
+        found += [_advancing(lambda number: number, rational), _quotients(rational)]
+    return max(found, key=lambda own: own[1])
+
+
+def _is_finite(node: Basic) -> bool:
+    """Tell whether a node is a finite real number."""
+    return bool(node.is_Rational or node.is_Float)
 
 
 def _quotients(values: Sequence[Expr]) -> tuple[_Advancing, int]:
