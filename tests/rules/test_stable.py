@@ -763,3 +763,34 @@ def test_constant_weights_may_be_zero():
     value, jacobian = se.lambdify([x], [f, se.jacobian(f, x)])([800.0, 1.0, -900.0])
     np.testing.assert_allclose(value, [800, 1, -900 + np.log(3)])
     np.testing.assert_allclose(jacobian, np.eye(3), atol=1e-300)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("rows", [False, True])
+def test_choices_beside_one_of_known_utility(rows, number):
+    """exp(z)/(c + Σ exp(z)), its logarithm and log(c + Σ exp(z)) far in the tails, against a
+    softmax with one more entry; derivatives against the covariance of the shares."""
+    z = se.TensorSymbol("z", *((2,) if rows else ()), 3)
+    total = number + se.exp(z).sum(axis=-1)
+    shares = se.exp(z) / (total[:, None] if rows else total)
+    results = [se.log(total), shares, se.log(shares), se.jacobian(se.log(total), z)]
+    at = np.array([[800.0, 799, 1], [-800, -1, 2]])
+    for place, entries in enumerate(at):
+        values = se.lambdify([z], results)(at if rows else entries)
+        found = [value[place] for value in values] if rows else values
+        others = np.append(entries, np.log(number))
+        log_total = np.logaddexp.reduce(others)
+        expected = np.exp(entries - log_total)
+        slope = found[3][place] if rows else found[3]
+        for value, right in zip(
+            [*found[:3], slope],
+            [log_total, expected, entries - log_total, expected],
+            strict=True,
+        ):
+            np.testing.assert_allclose(value, right, rtol=1e-12)
+    hessian = se.hessian(np.sum(se.log(total)) if rows else se.log(total), z)
+    p = np.exp(at[0] - np.logaddexp.reduce([*at[0], np.log(number)]))
+    found = se.lambdify([z], hessian)(at if rows else at[0])
+    first = found[0, :, 0] if rows else found
+    np.testing.assert_allclose(first, np.diag(p) - np.outer(p, p), atol=1e-15)

@@ -261,8 +261,10 @@ def _log_of_weight(weight: Operand) -> Operand:
 def _log_of_scalar(value: Operand) -> Operand:
     if value.is_Mul or (value.is_Pow and not isinstance(value, exp)):
         return _log_of_factors(Mul.make_args(value), value) if not _is_negative(value) else None
-    if value.is_Add and len(value.args) == 2 and all(isinstance(a, exp) for a in value.args):
-        return logaddexp(*[arg.args[0] for arg in value.args])
+    if value.is_Add and len(value.args) == 2 and all(map(is_positive, value.args)):
+        logs = [log(part) if part.is_number else logarithm(part) for part in value.args]
+        if None not in logs:
+            return logaddexp(*logs)
     if isinstance(value, exp) and value.args[0].is_extended_real:
         return value.args[0]
     found = matched(log(value), Use.READING)

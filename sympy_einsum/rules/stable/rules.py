@@ -70,10 +70,17 @@ SOFTMAX = Rule(
 PAIR_OF_FACTORS = Rule(
     "stable", "sinh(x)*y/cosh(x) = y*tanh(x)", pairs.pair_of_factors, any_of(*PRODUCTS)
 )
-STABLE_PRODUCT = (SOFTMAX, PAIR_OF_FACTORS)
+BESIDE_CONSTANT = Rule(
+    "softmax",
+    "exp(x) / (1 + exp(x).sum()) = sigmoid(logsumexp(x))*softmax(x)",
+    softmaxes.share_beside_constant,
+    any_of(exp),
+    wrong="exp(M) / (1 + exp(M).sum()) = softmax(M, axis=1)",
+)
+STABLE_PRODUCT = (SOFTMAX, BESIDE_CONSTANT, PAIR_OF_FACTORS)
 STABLE_RULES: dict[type, tuple[Rule, ...]] = {
     Einsum: STABLE_PRODUCT,
-    View: (SOFTMAX,),
+    View: (SOFTMAX, BESIDE_CONSTANT),
     TensorAdd: (
         Rule(
             "log softmax",

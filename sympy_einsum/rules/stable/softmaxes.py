@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from sympy import Add, exp
+from dataclasses import replace
 
-from ...analysis import Barriers
+from sympy import Add, exp, log
+
+from ...analysis import Barriers, inlined_product
+from ...core import sigmoid
 from ...expressions import (
+    EXP,
     Einsum,
+    Elementwise,
     LogSumExp,
     Operand,
     Softmax,
@@ -16,11 +21,14 @@ from ...expressions import (
     Zeros,
     apply_body,
     contract,
+    fill_value,
+    is_tensor,
     scale,
     slot,
     split_coefficient,
     tensor_sum,
 )
+from ..powers import power_of
 from .logarithms import log_of, logarithm, sliced_operand
 from .nodes import is_ones
 
@@ -63,6 +71,54 @@ def log_softmax_entry(node: Operand, barriers: Barriers) -> Operand | None:
                 lengths = dict(enumerate(entry.lengths))
                 return rest - number * contract(operands, entry.subscripts, (), lengths)
     return None
+
+
+def share_beside_constant(node: Operand, barriers: Barriers) -> Operand | None:
+    """exp(z) / (c + Σ exp(z)) = softmax(z) sigmoid(logsumexp(z) - log(c)) for a positive number c,
+    as of a choice beside one of known utility."""
+    product = inlined_product(node, barriers)
+    for k, operand in enumerate(product.operands):
+        if not (isinstance(operand, Elementwise) and operand.body == EXP):
+            continue
+        (z,), labels = operand.operands, product.subscripts[k]
+        for j, other in enumerate(product.operands):
+            base, exponent = other.as_entry_power()
+            kept = product.subscripts[j]
+            is_along = len(kept) < len(labels) and kept == tuple(i for i in labels if i in kept)
+            if is_along and exponent.is_Integer and exponent < 0:
+                axes = tuple(a for a, i in enumerate(labels) if i not in kept)
+                share = _share_of_exponentials(base, z, axes)
+                if share is not None:
+                    rest = [(power_of(base, exponent + 1), kept), (share, kept)]
+                    new = [(Softmax.over(z, axes), labels), *(n for n in rest if is_tensor(n[0]))]
+                    return product.replaced({j, k}, new).build()
+        axes = tuple(range(z.order))
+        for place, scalar in enumerate(product.scalars):
+            for base, exponent in scalar.as_powers_dict().items():
+                share = _share_of_exponentials(base, z, axes)
+                if share is not None and exponent.is_Integer and exponent < 0:
+                    scalars = list(product.scalars)
+                    scalars[place] = scalar * base * share
+                    new = [(Softmax.over(z, axes), labels)]
+                    return replace(product, scalars=tuple(scalars)).replaced({k}, new).build()
+    return None
+
+
+def _share_of_exponentials(base: Operand, z: Operand, axes: tuple[int, ...]) -> Operand | None:
+    """Return Σ exp(z) / base if the base is this sum and a positive number; else None."""
+    log_total = LogSumExp.over(z, axes)
+    if isinstance(base, TensorAdd):
+        terms = base.operands
+    else:
+        terms = base.args if isinstance(base, Add) else ()
+    values = list(map(fill_value, terms))
+    constants = [value for value in values if value.is_number]
+    others = [value for value in values if not value.is_number]
+    if len(constants) != 1 or not constants[0].is_positive or len(others) != 1:
+        return None
+    if logarithm(others[0]) is not log_total:
+        return None
+    return apply_body(sigmoid(slot(0) - log(constants[0])), (log_total,))
 
 
 def _terms(tensor: Operand) -> tuple[Operand, ...]:
