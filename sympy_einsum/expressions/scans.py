@@ -30,7 +30,7 @@ from .batching import batch_of_product
 from .graphs import declares_free_symbols, is_variable, order_of, shape_of
 from .interning import Data, Node, Operands, data_property, memoised
 from .leaves import Constant, TensorSymbol, Zeros
-from .products import Einsum, contract, is_slice
+from .products import Einsum, View, contract, contract_part, is_slice
 from .substitution import replace_nodes, substitute_all
 
 # The kinds of results.
@@ -294,6 +294,11 @@ class Scan(Binder):
             if number < carries + inputs:
                 return operands[number]
             return repeated(operands[number], length)
+        rows = {own.symbol: _row_of_all_steps(own.stacked) for own in loop.inputs}
+        rows = {own: row for own, row in rows.items() if row is not None}
+        if rows:
+            changed = loop.with_outputs(substitute_all(loop.open_outputs(), rows))
+            return changed.result(kind, place)
         own = shape_of(outputs[place + (carries if kind == VALUES else 0)])
         return cls._intern(operands, data, (length, *own) if kind == VALUES else own)
 
@@ -408,6 +413,18 @@ def closed_loop(
         tuple([ScanInput(names[own.symbol], own.stacked) for own in inputs]),
         invariants,
         tuple(outputs[count:]),
+    )
+
+
+def _row_of_all_steps(stacked: Operand) -> Operand | None:
+    """Return what all steps get of an input that is the same at all of them, else None."""
+    if not isinstance(stacked, (Einsum, View)):
+        return None
+    step, *rest = stacked.output
+    if step in rest or any(step in own for own in stacked.subscripts):
+        return None
+    return contract_part(
+        stacked.operands, stacked.subscripts, rest, dict(enumerate(stacked.lengths))
     )
 
 

@@ -46,6 +46,19 @@ def test_loops_that_differ_by_names_are_one_object():
     assert pickle.loads(pickle.dumps(VALUES)) is VALUES
 
 
+def test_inputs_that_are_the_same_at_all_steps_are_no_inputs():
+    v = se.TensorSymbol("v", n)
+    bias = se.einsum("t,i->ti", se.Ones(T), v)
+    without, values = se.scan(lambda c, t: (se.tanh(W @ c + v), c * v), h, length=T)
+    last, stacked = se.scan(lambda c, x: (se.tanh(W @ c + x), c * x), h, bias)
+    assert last is without
+    assert stacked is values
+    assert LAST.subs(X, 2 * se.Ones(T, n)) is se.scan(lambda c, t: cell(c, 2), h, length=T)[0]
+    # The adjoint of a sum of all states takes no array of ones.
+    _, states = se.scan(lambda c, x: (se.tanh(W @ c + x),) * 2, h, X)
+    assert not se.gradient(states.sum(), W).atoms(se.Ones)
+
+
 def test_structures_come_back():
     def step(carry, entry):
         (p, q), extra = carry["pair"], entry["x"]
