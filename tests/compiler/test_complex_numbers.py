@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from libraries import EVERY
 from random_settings import CONFIG
-from sympy import I, OneMatrix, Rational, symbols
+from sympy import I, OneMatrix, Rational, exp, log, sqrt, symbols
 
 import sympy_einsum as se
 import sympy_einsum.numpy as snp
@@ -133,3 +133,22 @@ def test_shares_of_complex_exponentials(name, backend):
             f(*values)
         return
     np.testing.assert_allclose(library.back(f(*values)), expected, rtol=1e-6)
+
+
+def test_functions_of_complex_scalars_take_the_principal_branch():
+    total = se.exp(I * x).sum()
+    values = np.array([2.0, 2.5, 3.0])
+    number = np.exp(1j * values).sum()
+    cases = [
+        (sqrt(total**2), np.sqrt(number**2)),
+        (sqrt(exp(3 * total)), np.sqrt(np.exp(3 * number))),
+        (log(exp(3 * total)), np.log(np.exp(3 * number))),
+        (1 / sqrt(total**2 + total), 1 / np.sqrt(number**2 + number)),
+    ]
+    for e, expected in cases:
+        f = se.lambdify([x], e)
+        np.testing.assert_allclose(f(values), expected, rtol=1e-12)
+        gradient = se.lambdify([x], se.gradient(e, x))(values)
+        step = 1e-6 * np.eye(3)
+        differences = [(f(values + own) - f(values - own)) / 2e-6 for own in step]
+        np.testing.assert_allclose(gradient, differences, rtol=1e-7)

@@ -14,6 +14,7 @@ from ...expressions import (
     Slot,
     TensorExpr,
     determinants_in,
+    holds_complex,
     slot,
     stock_children,
     substitute_stock,
@@ -36,6 +37,7 @@ class StockScalars:
         self.builder = builder
         self._value = value
         self._code: dict[Expr, Code] = {}
+        self._complex: set[Expr] = set()
 
     def value(self, node: Expr) -> int:
         """Emit a stock scalar; return the number of its instruction."""
@@ -75,7 +77,13 @@ class StockScalars:
             some = node.func(*[part.body for part in parts[: tuning.MAX_SCALAR_ARGUMENTS]])
             parts = [*parts[tuning.MAX_SCALAR_ARGUMENTS :], Code(self._slotted(some))]
         depth = 1 + max(part.depth for part in parts)
-        if has_stable_code(node):
+        if any(map(self._may_be_complex, node.args)):
+            self._complex.add(node)
+        if node in self._complex and not (node.is_Add or node.is_Mul):
+            # Slots are real: sqrt(s0**2) would become abs(s0).
+            bodies = [part.body if part.depth == 0 else self._slotted(part.body) for part in parts]
+            body = node.func(*bodies)
+        elif has_stable_code(node):
             body = self._inlined(node)
         else:
             # evaluate=False would print terms unsimplified; parts are opaque slots, so it's cheap.
@@ -84,6 +92,11 @@ class StockScalars:
         if is_rounded or self.builder.uses[node] > 1 or depth > tuning.MAX_SCALAR_LEVELS:
             return Code(self._slotted(body))
         return Code(body, depth)
+
+    def _may_be_complex(self, node: Operand) -> bool:
+        if isinstance(node, TensorExpr):
+            return holds_complex(node)
+        return node is S.ImaginaryUnit or node in self._complex
 
     def _inlined(self, node: Expr) -> Expr:
         """Return a body that holds its sum and its exponentials, shared or not: code for them
