@@ -438,7 +438,14 @@ class TensorExpr(Methods):
 
     @property
     def is_imaginary(self) -> bool | None:
-        """False; None where there are complex numbers inside."""
+        """False; None where there are complex numbers inside.
+
+        >>> from sympy import I
+        >>> import sympy_einsum as se
+        >>> x = se.TensorSymbol("x", 3)
+        >>> x.is_imaginary, se.exp(I * x).sum().is_imaginary
+        (False, None)
+        """
         return None if _holds_complex(self) else False
 
     def _eval_is_real(self) -> bool | None:
