@@ -21,17 +21,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sympy import Basic, Dummy, Expr, S, Symbol
+from sympy import Abs, Add, Basic, Dummy, Expr, Max, Min, Mul, Pow, S, Symbol
 
 from ..core import Shape, children, postorder
 from .affine_selectors import Positions
 from .base import Operand, TensorExpr
 from .batching import batch_of_product
+from .entrywise import Elementwise
 from .graphs import declares_free_symbols, is_variable, order_of, shape_of
 from .interning import Data, Node, Operands, data_property, memoised
 from .leaves import Constant, TensorSymbol, Zeros
 from .products import Einsum, View, contract, contract_part, is_slice
+from .scalar_lambdas import Slot
 from .substitution import replace_nodes, substitute_all
+from .sums import TensorAdd
 
 # The kinds of results.
 LAST, VALUES = "last", "values"
@@ -149,6 +152,13 @@ class Recurrence(NamedTuple):
     def invariant_values(self) -> dict[Basic, Operand]:
         """The values of the invariants by their symbols."""
         return {own.symbol: own.stacked for own in self.invariants}
+
+    @property
+    def keeps_integers(self) -> bool:
+        """Whether steps make arrays of integers from integers; numbers may be Python's, which have
+        no longest one."""
+        outputs = self.outputs
+        return all(map(shape_of, outputs)) and all(map(_keeps_integers, postorder(outputs)))
 
     @property
     def level(self) -> int:
@@ -358,6 +368,24 @@ class Scan(Binder):
         replaced = substitute_all([*parameters, *outputs], rule)
         count = len(parameters)
         return (*fixed, tuple(replaced[:count]), tuple(replaced[count:]))
+
+
+# Nodes that make integers from integers.
+_KEEPING_INTEGERS = (
+    *(BoundTensor, StepIndex, Slot, Einsum, View, TensorAdd, Positions, Zeros),
+    *(Add, Mul, Max, Min, Abs),
+)
+
+
+def _keeps_integers(node: Basic) -> bool:
+    """Tell whether a node makes integers from integers."""
+    if isinstance(node, Elementwise):
+        return all(map(_keeps_integers, postorder([node.body])))
+    if isinstance(node, Pow):
+        return bool(node.exp.is_Integer and node.exp.is_nonnegative)
+    if isinstance(node, Constant):
+        return node.array.dtype.kind in "biu"
+    return bool(node.is_Integer) or isinstance(node, _KEEPING_INTEGERS)
 
 
 def loop_of(operands: Operands, data: Data) -> Recurrence:

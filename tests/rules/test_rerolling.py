@@ -12,6 +12,7 @@ from oracles import assert_close, calls, graph
 from sympy import Float, Symbol, symbols, sympify
 
 import sympy_einsum as se
+import sympy_einsum.numpy as snp
 from sympy_einsum.rules import reroll
 from sympy_einsum.rules.rerolling.number_sequences import NumberSequence
 
@@ -360,6 +361,60 @@ def test_integers_stay_integers(kind):
     value, array = found(kind(0), np.eye(N, dtype=kind), np.ones((44, N), kind), np.ones(N, kind))
     assert type(value) in (kind, np.dtype(kind).type)
     assert array.dtype == np.dtype(kind)
+
+
+KEEPING_INTEGERS = {
+    "affine": (lambda x, t: W @ x + v, h, 12),
+    "inputs": (lambda x, t: W @ x + X[t], h, 12),
+    "relu": (lambda x, t: snp.maximum(W @ x + X[t], 0), h, 12),
+    "absolute values": (lambda x, t: abs(W @ x) - v, h, 12),
+    "multiples": (lambda x, t: x + a * (W @ x), h, 12),
+    "Horner": (lambda x, t: x * v + X[t], h, 12),
+    "two steps before": (lambda s, t: (2 * v * s[0] - s[1], s[0]), (v, v**2), 12),
+}
+
+
+@pytest.mark.parametrize("name", KEEPING_INTEGERS)
+def test_steps_that_keep_integers(name):
+    step, start, steps = KEEPING_INTEGERS[name]
+    results = iterated(step, start)
+    result = results[0] if isinstance(results, tuple) else results
+    assert loops(*reroll([result])) == [steps]
+    variables = [s for s in (W, v, h) if s in result.free_symbols]
+    exprs = [result, *[se.gradient((result**2).sum(), s) for s in variables]]
+    assert_same(exprs, rtol=1e-9)
+    arguments = sorted(set().union(*[e.free_symbols for e in exprs]), key=str)
+    unrolled = se.lambdify(arguments, result, optimize=False)
+    for kind in (np.int64, np.int32, np.bool_):
+        rng = np.random.default_rng(0)
+        shapes = [[int(n) for n in getattr(s, "shape", ())] for s in arguments]
+        data = [rng.integers(-1, 2, shape).astype(kind) for shape in shapes]
+        try:
+            expected = unrolled(*data)
+        except TypeError:  # NumPy doesn't subtract Booleans
+            continue
+        found = se.lambdify(arguments, result)(*data)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype or kind is np.bool_
+
+
+@pytest.mark.parametrize("backend", ["jax", "numba", "torch"])
+@pytest.mark.parametrize("name", KEEPING_INTEGERS)
+def test_steps_that_keep_integers_in_other_libraries(name, backend):
+    step, start, _ = KEEPING_INTEGERS[name]
+    results = iterated(step, start)
+    result = results[0] if isinstance(results, tuple) else results
+    arguments = sorted(result.free_symbols, key=str)
+    library = EVERY[backend]()
+    function = se.lambdify(arguments, result, backend=backend)
+    unrolled = se.lambdify(arguments, result, optimize=False)
+    rng = np.random.default_rng(0)
+    shapes = [[int(n) for n in getattr(s, "shape", ())] for s in arguments]
+    floats = [0.4 * rng.standard_normal(shape) for shape in shapes]
+    assert_close(library.back(function(*map(library.into, floats))), unrolled(*floats), 1e-5)
+    # Integers, with a fraction as the number.
+    mixed = [rng.integers(-1, 2, shape) if shape else np.float64(0.5) for shape in shapes]
+    assert_close(library.back(function(*map(library.into, mixed))), unrolled(*mixed), 1e-5)
 
 
 def test_steps_of_integers_are_loops_where_they_would_be_floating_point_numbers():

@@ -188,10 +188,12 @@ class Backend(Library):
 
     # --- loops
 
-    def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
+    def loop_type(self, arrays: Codes, scalars: Codes, keeps_integers: bool) -> Code:
         """Spell the type of what a loop carries, given the arrays and numbers that it is made
-        from."""
-        return self.common_type(arrays, [*scalars, self.fraction])
+        from, and whether it makes integers from integers."""
+        # Sums and maxima of Booleans are integers.
+        number = constant(0) if keeps_integers else self.fraction
+        return self.common_type(arrays, [*scalars, number])
 
     def integers(self) -> Code:
         """Spell the type of integers."""

@@ -438,7 +438,7 @@ class NumpyOfFloat64(NumpyBackend):
         """Spell float64, if no operand may have another type."""
         return super().common_type(arrays, scalars) if arrays or scalars else name("_double")
 
-    def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
+    def loop_type(self, arrays: Codes, scalars: Codes, keeps_integers: bool) -> Code:
         """Doubles."""
         return name("_double")
 

@@ -149,10 +149,13 @@ class TorchBackend(Backend):
         """Spell the type that holds complex numbers too, if there are any."""
         return quote("torch.promote_types({0}, torch.complex64)", kind) if self.is_complex else kind
 
-    def loop_type(self, arrays: Codes, scalars: Codes) -> Code:
+    def loop_type(self, arrays: Codes, scalars: Codes, keeps_integers: bool) -> Code:
         """Spell the type of what a loop carries; that of the arguments if it is made from scalars
         only, which may be Python's numbers."""
-        return super().loop_type(arrays, scalars) if arrays else name("dtype")
+        if not arrays:
+            return name("dtype")
+        # The common type is that of the arrays, and numbers may be fractions.
+        return super().loop_type(arrays, scalars, keeps_integers and not scalars)
 
     def integers(self) -> Code:
         """Spell the type of integers."""

@@ -49,7 +49,9 @@ class LoopSpelling(Protocol):
         """Spell a number of Python's as one of the library's."""
         ...
 
-    def loop_type(self, arrays: Sequence[Code], scalars: Sequence[Code]) -> Code:
+    def loop_type(
+        self, arrays: Sequence[Code], scalars: Sequence[Code], keeps_integers: bool
+    ) -> Code:
         """Spell the type of what a loop carries."""
         ...
 
@@ -104,7 +106,7 @@ class LoopWriter:
         pairs = list(zip(self.arguments, shapes, strict=True))
         arrays = [name(own) for own, shape in pairs if shape]
         scalars = [name(own) for own, shape in pairs if not shape]
-        kind = self.backend.loop_type(arrays, scalars)
+        kind = self.backend.loop_type(arrays, scalars, self.body.loop.keeps_integers)
         return assigned(name(self.kind), kind)
 
     def entries(self) -> list[ast.stmt]:

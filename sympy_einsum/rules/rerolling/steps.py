@@ -8,7 +8,7 @@ advance, or values of earlier steps: carries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import NamedTuple, TypeAlias
@@ -137,10 +137,8 @@ class StepChain:
                 if fuses and steps.are_entrywise() and steps.count < tuning.MIN_ENTRYWISE_STEPS:
                     return None
                 nodes = steps.nodes()
-                needed = steps.needed(keeps_integers)
-                if needed is None or not claimed.isdisjoint(nodes):
-                    return None
-                return steps.results(needed), nodes
+                found = steps.results(keeps_integers) if claimed.isdisjoint(nodes) else None
+                return None if found is None else (found, nodes)
             self.values.pop()
         return None
 
@@ -187,20 +185,24 @@ class _EqualSteps:
             n for n in counterpart if number[n] >= self.first and counterpart[n] in self.varying
         ]
 
-    def needed(self, keeps_integers: bool) -> dict[Basic, list[Basic]] | None:
-        """Return the nodes that others need, by the nodes of the last step; None if values that
-        stay integers would be floating-point numbers, as results of loops are."""
-        floating = self.graph.floating
+    def _needed(self) -> dict[Basic, list[Basic]]:
+        """Return the nodes that others need, by the nodes of the last step."""
         inside = {*self.nodes()}
         found: dict[Basic, list[Basic]] = {}
         for node in self.nodes():
-            others = [user for user in self.graph.users[node] if user not in inside]
-            is_float = node in floating or all(user in floating for user in others)
-            if keeps_integers and not is_float:
-                return None
-            if others:
+            if any(user not in inside for user in self.graph.users[node]):
                 found.setdefault(self.counterpart[node], []).append(node)
         return found
+
+    def _may_be_integers(self) -> bool:
+        """Tell whether others may need a value of a step as an integer."""
+        floating = self.graph.floating
+        inside = {*self.nodes()}
+        return any(
+            node not in floating
+            and any(user not in inside and user not in floating for user in self.graph.users[node])
+            for node in inside
+        )
 
     def _carried_slots(self) -> set[Slot]:
         """Return the operands that are values of earlier steps."""
@@ -354,8 +356,10 @@ class _EqualSteps:
 
     # --- the loop
 
-    def results(self, needed: Mapping[Basic, Sequence[Basic]]) -> dict[Basic, LoopValue]:
-        """Return nodes that others need as results of the loop."""
+    def results(self, keeps_integers: bool) -> dict[Basic, LoopValue] | None:
+        """Return nodes that others need as results of the loop; None if values that may be integers
+        have to stay so, and would be floating-point numbers in a loop."""
+        needed = self._needed()
         is_reverse = self._goes_back()
         index = step_index(-1)
         operands: dict[Slot, Basic] = {}
@@ -382,6 +386,8 @@ class _EqualSteps:
             [Carry(symbol, init, new.get(node, node)) for symbol, init, node in carries],
             *((), [new[node] for node in stacked]),
         )
+        if keeps_integers and not loop.keeps_integers and self._may_be_integers():
+            return None
         found = {node: LoopValue(loop.result(LAST, places[node])) for node in last}
         for k, node in enumerate(stacked):
             steps = loop.result(VALUES, k)
