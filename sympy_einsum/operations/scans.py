@@ -193,7 +193,7 @@ def _check_arguments(step: Callable[[Any, Any], tuple[Any, Any]]) -> None:
         asked.bind(None, None)
     except TypeError as error:
         raise TensorError(
-            f"the step of a scan is called with two arguments, a carry and an input, and takes "
+            "the step of a scan is called with two arguments, a carry and an input, and takes "
             f"{asked}: {error}"
         ) from None
 

@@ -66,10 +66,12 @@ class Pairs:
             right = self.builder.arranged(b.value, b.labels, a.labels)
             return Factor(emit("dot" if len(summed) == 1 else "vdot", a.value, right), ())
         last = {f.labels[-1] for f in (a, b)}
-        entries = prod([self.lengths[i] for i in (*rows, *columns, *summed)], start=S.One)
-        is_small = entries.is_Integer and entries <= tuning.MAX_EINSUM_ENTRIES
-        by_entries = not (rows or columns) or (batch and (is_small or last & set(batch)))
-        if not (rows and columns) and by_entries:
+        by_entries = not (rows or columns) or (
+            not (rows and columns)
+            and batch
+            and (last & set(batch) or self._is_small([*rows, *columns, *summed]))
+        )
+        if by_entries:
             subscripts = f"{index_text(a.labels)},{index_text(b.labels)}->{index_text(output)}"
             return Factor(emit("einsum", a.value, b.value, params=(subscripts,)), output)
         vector_first = not rows and b.labels[-1] in summed and not batch
@@ -81,6 +83,11 @@ class Pairs:
             if stacked is not None:
                 return stacked
         return self._matmul(a, b, batch, rows, columns, summed)
+
+    def _is_small(self, labels: Sequence[int]) -> bool:
+        """Tell whether matrices with some indices are known to have few entries."""
+        entries = prod([self.lengths[i] for i in labels], start=S.One)
+        return bool(entries.is_Integer and entries <= tuning.MAX_EINSUM_ENTRIES)
 
     def remembered(self, first: Factor, second: Factor, output: Indices) -> Factor:
         """Emit a product of two operands that other products may contain."""

@@ -95,8 +95,9 @@ def share_beside_constant(node: Operand, barriers: Barriers) -> Operand | None:
         axes = tuple(range(z.order))
         for place, scalar in enumerate(product.scalars):
             for base, exponent in scalar.as_powers_dict().items():
-                share = _share_of_exponentials(base, z, axes)
-                if share is not None and exponent.is_Integer and exponent < 0:
+                is_divisor = exponent.is_Integer and exponent < 0
+                share = _share_of_exponentials(base, z, axes) if is_divisor else None
+                if share is not None:
                     scalars = list(product.scalars)
                     scalars[place] = scalar * base * share
                     new = [(Softmax.over(z, axes), labels)]
@@ -106,7 +107,6 @@ def share_beside_constant(node: Operand, barriers: Barriers) -> Operand | None:
 
 def _share_of_exponentials(base: Operand, z: Operand, axes: tuple[int, ...]) -> Operand | None:
     """Return Σ exp(z) / base if the base is this sum and a positive number; else None."""
-    log_total = LogSumExp.over(z, axes)
     if isinstance(base, TensorAdd):
         terms = base.operands
     else:
@@ -116,6 +116,7 @@ def _share_of_exponentials(base: Operand, z: Operand, axes: tuple[int, ...]) -> 
     others = [value for value in values if not value.is_number]
     if len(constants) != 1 or not constants[0].is_positive or len(others) != 1:
         return None
+    log_total = LogSumExp.over(z, axes)
     if logarithm(others[0]) is not log_total:
         return None
     return apply_body(sigmoid(slot(0) - log(constants[0])), (log_total,))
